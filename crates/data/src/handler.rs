@@ -245,6 +245,8 @@ impl Service for CoreHandle {
 
     fn tick(&self) {
         self.0.time_of_day.read();
+        // What is no longer served is let go, also by a core without requests.
+        self.0.snapshot();
         self.0.recorder.iter().for_each(Recorder::tick);
         self.0.tap.tick();
     }

@@ -31,7 +31,7 @@ use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, Target
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer};
-use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis};
+use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
 use tollgate_outbound::LazyCallClient;
@@ -309,6 +309,11 @@ impl Registry {
         let made = self.kept.graphql.get_or_try(key.clone(), make);
         *failed = made.as_ref().err().map(|problems| (key, problems.clone()));
         made
+    }
+
+    /// Ends all child processes. Nobody is served any more.
+    pub fn end_processes(&self) {
+        end_all_processes();
     }
 
     /// The federated MCP server of an API. One that a reload leaves as it was goes on, with its sessions and processes. `terms` say whether it

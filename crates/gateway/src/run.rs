@@ -269,6 +269,7 @@ impl Ending {
             runtime.block_on(cluster.leave());
             runtime.block_on(cluster.limits.settle(true));
         }
+        shared.registry.end_processes();
         if end != StopCause::Stop {
             // The store now belongs to the new process.
             tracing::info!("stopped");

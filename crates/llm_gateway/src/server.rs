@@ -20,8 +20,7 @@ impl LlmServer {
     /// # Errors
     /// The system has no more sockets.
     pub fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
-        let server = self.clone();
-        self.client.connect_within("gateway of language models", move |request| server.clone().respond(request))
+        self.client.connect_within("gateway of language models", self, Self::respond)
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {

@@ -9,20 +9,39 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::time::timeout;
 use tollgate_mcp::encoded_header;
 
 /// Clients whose sessions at a server are kept. For a further one, the oldest is ended.
 const CLIENTS_MAX: usize = 10_000;
 /// How long a session of a client is used.
 const AGREED_LIFE: Duration = Duration::from_secs(3_600);
-/// How long a server that begins no sessions is not asked for one.
+/// How long a server that begins no sessions is not asked for one, and one that did not answer in time.
 const REFUSAL_LIFE: Duration = Duration::from_secs(600);
+const SILENCE_LIFE: Duration = Duration::from_secs(60);
+/// Longest time until a server has begun a session of a client.
+const BEGIN_MAX: Duration = Duration::from_secs(5);
 
 /// The agreements with one server.
 #[derive(Default)]
 pub(crate) struct Agreements {
     known: Mutex<KnownVersions>,
-    agreed: Mutex<HashMap<Client, (Arc<Agreed>, Instant)>>,
+    clients: Mutex<HashMap<Client, Arc<ClientAgreement>>>,
+}
+
+/// What is agreed for one client. One request at a time begins it; the others wait.
+struct ClientAgreement {
+    since: Instant,
+    agreed: tokio::sync::Mutex<BeginState>,
+}
+
+#[derive(Default)]
+enum BeginState {
+    #[default]
+    New,
+    Agreed(Arc<Agreed>),
+    /// Why it could not be begun, and when.
+    Failed(String, Instant),
 }
 
 /// What a server has shown of its versions. One may speak both kinds.
@@ -30,43 +49,73 @@ pub(crate) struct Agreements {
 struct KnownVersions {
     /// How it is spoken to where there is a choice.
     era: Option<Era>,
-    /// When it was asked for a session and gave none.
-    without_sessions: Option<Instant>,
+    /// Until when it is asked for no session, because it gave none.
+    no_session_until: Option<Instant>,
 }
 
 impl Agreements {
     /// What is agreed for the requests of a client.
     pub(crate) async fn for_client(&self, link: &Link, client: &Client) -> Result<Arc<Agreed>, LinkFault> {
-        let known = self.all().get(client).filter(|(_, since)| since.elapsed() < AGREED_LIFE).cloned();
-        if let Some((agreed, _)) = known {
-            return Ok(agreed);
+        let (asked, slot) = (Instant::now(), self.slot(client));
+        let mut state = slot.agreed.lock().await;
+        match &*state {
+            BeginState::Agreed(agreed) => return Ok(agreed.clone()),
+            // Who has waited meanwhile does not try the same again.
+            BeginState::Failed(why, when) if *when >= asked => return Err(LinkFault::Unreachable(why.clone())),
+            BeginState::New | BeginState::Failed(..) => {}
         }
         let capabilities = serde_json::from_str(&client.capabilities).unwrap_or_else(|_| json!({}));
-        let agreed = Arc::new(self.begin(link, &capabilities).await?);
-        let left = {
-            let mut all = self.all();
-            let is_full = all.len() >= CLIENTS_MAX;
-            let oldest = is_full.then(|| all.iter().min_by_key(|(_, (_, since))| *since).map(|(client, _)| client.clone()));
-            let oldest = oldest.flatten().and_then(|client| all.remove(&client));
-            let replaced = all.insert(client.clone(), (agreed.clone(), Instant::now()));
-            oldest.into_iter().chain(replaced)
-        };
-        for (left, _) in left {
-            if let Link::Http(server) = link {
-                server.end_later(left);
+        match self.begin(link, &capabilities).await {
+            Ok(agreed) => {
+                let agreed = Arc::new(match link {
+                    Link::Http(server) if agreed.session.is_some() => server.kept(agreed),
+                    Link::Http(_) | Link::Command(_) | Link::Operations(_) => agreed,
+                });
+                *state = BeginState::Agreed(agreed.clone());
+                Ok(agreed)
+            }
+            Err(fault) => {
+                *state = BeginState::Failed(fault.to_string(), Instant::now());
+                Err(fault)
             }
         }
-        Ok(agreed)
+    }
+
+    /// The agreement with a client, which may be to be made.
+    fn slot(&self, client: &Client) -> Arc<ClientAgreement> {
+        let mut clients = self.clients();
+        if let Some(slot) = clients.get(client).filter(|slot| slot.since.elapsed() < AGREED_LIFE) {
+            return slot.clone();
+        }
+        if clients.len() >= CLIENTS_MAX {
+            let oldest = clients.iter().min_by_key(|(_, slot)| slot.since).map(|(client, _)| client.clone());
+            oldest.inspect(|oldest| drop(clients.remove(oldest)));
+        }
+        let slot = Arc::new(ClientAgreement { since: Instant::now(), agreed: tokio::sync::Mutex::default() });
+        clients.insert(client.clone(), slot.clone());
+        slot
     }
 
     /// What is agreed for a client now, if anything is.
     pub(crate) fn last(&self, client: &Client) -> Option<Arc<Agreed>> {
-        self.all().get(client).map(|(agreed, _)| agreed.clone())
+        let slot = self.clients().get(client).cloned()?;
+        match &*slot.agreed.try_lock().ok()? {
+            BeginState::Agreed(agreed) => Some(agreed.clone()),
+            BeginState::New | BeginState::Failed(..) => None,
+        }
     }
 
     /// Forgets what was agreed, because the server has.
-    pub(crate) fn forget(&self, client: &Client) {
-        self.all().remove(client);
+    pub(crate) fn forget(&self, client: &Client, gone: &Agreed) {
+        // Another request may have begun a new session meanwhile.
+        let Some(last) = self.last(client).filter(|last| last.session == gone.session) else { return };
+        last.end.as_ref().inspect(|end| end.note_over());
+        self.clients().remove(client);
+    }
+
+    /// Forgets what was agreed, so that it is agreed anew.
+    pub(crate) fn begin_anew(&self, client: &Client) {
+        self.clients().remove(client);
     }
 
     /// Whether each request to it stands for itself, but for those in sessions of clients.
@@ -76,23 +125,30 @@ impl Agreements {
 
     /// Begins a session for a client that has one, with what that client can do. `None` if the server has no sessions.
     pub(crate) async fn session(&self, link: &Link, capabilities: &Value, client: &Value) -> Option<Agreed> {
-        let has_none = self.known().without_sessions.is_some_and(|since| since.elapsed() < REFUSAL_LIFE);
-        if has_none {
+        if self.known().no_session_until.is_some_and(|until| until > Instant::now()) {
             return None;
         }
-        match initialize(link, capabilities, client).await {
-            Ok(agreed) if agreed.session.is_some() => return Some(agreed),
-            Ok(_) => self.known().without_sessions = Some(Instant::now()),
+        let pause = match timeout(BEGIN_MAX, initialize(link, capabilities, client)).await {
+            Ok(Ok(agreed)) if agreed.session.is_some() => return Some(agreed),
+            Ok(Ok(_)) => REFUSAL_LIFE,
             // One that speaks the newer version alone. Others may have a bad moment.
-            Err(LinkFault::Refused(..)) if self.is_modern() => self.known().without_sessions = Some(Instant::now()),
-            Err(_) => {}
-        }
+            Ok(Err(LinkFault::Refused(..))) if self.is_modern() => REFUSAL_LIFE,
+            Ok(Err(_)) => return None,
+            Err(_) => SILENCE_LIFE,
+        };
+        self.known().no_session_until = Some(Instant::now() + pause);
         None
     }
 
     /// Agrees with the server on a version, and begins a session if that has such.
     async fn begin(&self, link: &Link, capabilities: &Value) -> Result<Agreed, LinkFault> {
-        let plain = |capabilities: Value| Agreed { session: None, version: LEGACY[0].to_owned(), era: Era::Legacy, capabilities };
+        let plain = |capabilities: Value| Agreed {
+            session: None,
+            version: LEGACY[0].to_owned(),
+            era: Era::Legacy,
+            capabilities,
+            end: None,
+        };
         match link {
             Link::Command(server) => return Ok(plain((*server.capabilities().await?).clone())),
             Link::Operations(_) => return Ok(plain(json!({"tools": {}}))),
@@ -114,8 +170,8 @@ impl Agreements {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<Client, (Arc<Agreed>, Instant)>> {
-        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn clients(&self) -> MutexGuard<'_, HashMap<Client, Arc<ClientAgreement>>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -134,6 +190,7 @@ async fn initialize(link: &Link, capabilities: &Value, client: &Value) -> Result
         version: text(begun, &["protocolVersion"]).unwrap_or(LEGACY[0]).to_owned(),
         era: Era::Legacy,
         capabilities: begun.get("capabilities").cloned().unwrap_or_else(|| json!({})),
+        end: None,
     };
     let begun = notification("notifications/initialized", json!({}));
     let _ = link.send(Outbound { message: &begun, agreed: Some(&agreed), headers: Vec::new() }).await;
@@ -142,7 +199,7 @@ async fn initialize(link: &Link, capabilities: &Value, client: &Value) -> Result
 
 /// Asks as one asks modern servers; `None` if this is none.
 async fn discover(link: &Link) -> Result<Option<Agreed>, LinkFault> {
-    let agreed = Agreed { session: None, version: MODERN.to_owned(), era: Era::Modern, capabilities: Value::Null };
+    let agreed = Agreed { session: None, version: MODERN.to_owned(), era: Era::Modern, capabilities: Value::Null, end: None };
     let ask = async || {
         let params = json!({"_meta": {META_CAPABILITIES: all_capabilities()}});
         let (message, headers) = prepared(&agreed, request(&json!("discover"), "server/discover", params), Vec::new());
@@ -162,7 +219,7 @@ async fn discover(link: &Link) -> Result<Option<Agreed>, LinkFault> {
     let versions = found.and_then(|found| found.get("supportedVersions")).and_then(Value::as_array);
     let is_modern = versions.into_iter().flatten().any(|version| version == MODERN);
     let capabilities = found.and_then(|found| found.get("capabilities")).cloned().unwrap_or_else(|| json!({}));
-    Ok(is_modern.then_some(Agreed { capabilities, ..agreed }))
+    Ok(is_modern.then(|| Agreed { capabilities, ..agreed.clone() }))
 }
 
 /// Whether an error says that the server can be asked in the version that we speak.

@@ -4,9 +4,10 @@
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
 use crate::client::{THINKING_MAX, capability_for};
 use crate::federated::{Asked, FederatedServer, Route};
-use crate::mailboxes::OpenMailbox;
+use crate::mailboxes::{OpenMailbox, Purpose};
 use crate::message::{RpcError, code, is_response, method, request, text};
 use crate::relay::Shape;
+use crate::seal::QuestionFacts;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -33,7 +34,7 @@ pub(crate) fn needs_input(message: &Value) -> bool {
 /// The answer to a call, with what the server asks on the way.
 pub(crate) fn with_questions(server: &Arc<FederatedServer>, asked: Asked, route: Route, shape: Shape, answer: Answer) -> Answer {
     let messages = match answer.messages {
-        Messages::One(message) if !needs_input(&message) => Messages::One(message),
+        Messages::One(message) if !needs_input(&message.message) => Messages::One(message),
         Messages::None => Messages::None,
         messages => {
             let (client, stream) = mpsc::channel(WAITING_MAX);
@@ -49,10 +50,12 @@ impl AskedCall {
     async fn run(mut self, mut messages: Messages) {
         for _ in 0..ROUNDS_MAX {
             let Some(response) = self.passed(messages).await else { return };
-            if !needs_input(&response) {
-                self.send(response).await;
+            if !needs_input(&response.message) {
+                // Nobody minds if the client has left.
+                let _ = self.client.send(response).await;
                 return;
             }
+            let response = response.message;
             let answers = tokio::select! {
                 answers = self.answers(&response) => answers,
                 () = self.client.closed() => return,
@@ -79,8 +82,8 @@ impl AskedCall {
     }
 
     /// The response, when the client has got what comes before it; `None` if the client has left.
-    async fn passed(&self, messages: Messages) -> Option<Value> {
-        let gone = |why: &str| self.shape.fault_response(LinkFault::Unreachable(why.to_owned()));
+    async fn passed(&self, messages: Messages) -> Option<StreamMessage> {
+        let gone = |why: &str| StreamMessage::own(self.shape.fault_response(LinkFault::Unreachable(why.to_owned())));
         match messages {
             Messages::One(message) => Some(message),
             Messages::None => Some(gone("it gave no response")),
@@ -90,7 +93,7 @@ impl AskedCall {
                     () = self.client.closed() => return None,
                 };
                 match message {
-                    Some(message) if is_response(&message.message) => return Some(message.message),
+                    Some(message) if is_response(&message.message) => return Some(message),
                     Some(message) => self.client.send(message).await.ok()?,
                     None => return Some(gone("its stream ended without a response")),
                 }
@@ -117,9 +120,12 @@ impl AskedCall {
                 return Err(refused(&format!("it has no {capability}")));
             }
             let mailboxes = &self.server.state.outside.mailboxes;
-            let mailbox = mailboxes.open(&self.asked.owner(&self.server)).ok_or_else(|| refused("too many calls wait"))?;
+            let holder = self.asked.holder(&self.server);
+            let mailbox = mailboxes.open(holder, Purpose::Question).ok_or_else(|| refused("too many calls wait"))?;
+            let facts = QuestionFacts { address: mailbox.address.to_string(), caller: self.asked.caller.clone() };
+            let id = self.server.state.outside.seal.question(&facts).ok_or_else(|| refused("it cannot be named"))?;
             let params = question.get("params").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-            self.send(request(&mailbox.address.to_string().into(), method, params)).await;
+            self.send(request(&id.into(), method, params)).await;
             asked.push((key, mailbox));
         }
         let mut answers = Map::new();
@@ -135,6 +141,6 @@ impl AskedCall {
 
     async fn send(&self, message: Value) {
         // Nobody minds if the client has left.
-        let _ = self.client.send(StreamMessage { event_id: None, message }).await;
+        let _ = self.client.send(StreamMessage::own(message)).await;
     }
 }

@@ -8,6 +8,7 @@ use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
+use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::request;
 use crate::operations::OperationsServer;
 use crate::outside::{Outside, now_unix_s};
@@ -26,6 +27,8 @@ use tokio::time::timeout;
 const LISTS_TIME_MAX: Duration = Duration::from_secs(10);
 /// Longest time until a process has told the same, which may have to load first.
 const PROCESS_LISTS_TIME_MAX: Duration = Duration::from_secs(60);
+/// Most characters that are kept of what is wrong with a server.
+const FAULT_CHARS_MAX: usize = 1_000;
 /// Most pages of a list.
 const PAGES_MAX: usize = 100;
 /// Most entries of a list.
@@ -48,6 +51,7 @@ pub(crate) struct Backend {
     /// Whether somebody listens to what it says of changes.
     pub is_watched: AtomicBool,
     streams: SessionStreams,
+    memory: ServerMemory,
 }
 
 /// What a server has told when it was asked last.
@@ -59,7 +63,7 @@ struct KnownLists {
 
 impl Backend {
     pub(crate) fn new(terms: &ServerTerms, outside: &Outside) -> Self {
-        let time_max = terms.time_max;
+        let (time_max, memory) = (terms.time_max, ServerMemory::new());
         let link = match &terms.transport {
             Transport::Http { url, headers, tls } => Link::Http(HttpServer {
                 url: url.clone(),
@@ -67,11 +71,12 @@ impl Backend {
                 tls: (**tls).clone(),
                 time_max,
                 client: outside.client.clone(),
+                memory: memory.clone(),
             }),
             Transport::Command(command) => {
                 let CommandTerms { command, environment, directory } = command.clone();
                 let terms_of_command = CommandTerms { command, environment, directory };
-                Link::Command(CommandServer::new(terms_of_command, terms.name.clone(), time_max))
+                Link::Command(CommandServer::new(terms_of_command, terms.name.clone(), time_max, memory.clone()))
             }
             Transport::Operations(OperationTerms { api, include, tags, credentials }) => {
                 let (api, include, tags, credentials) = (api.clone(), include.clone(), tags.clone(), credentials.clone());
@@ -88,6 +93,7 @@ impl Backend {
             is_changed: AtomicBool::new(false),
             is_watched: AtomicBool::new(false),
             streams: SessionStreams::default(),
+            memory,
         }
     }
 
@@ -131,6 +137,11 @@ impl Backend {
             Messages::Stream(stream) => Some(stream),
             Messages::None | Messages::One(_) => None,
         }
+    }
+
+    /// Memory for the messages of one more stream.
+    pub(crate) fn stream_memory(&self) -> StreamMemory {
+        self.memory.stream()
     }
 
     /// Sends a request of a client, as the server's version has it.
@@ -198,7 +209,7 @@ impl Backend {
         let reading = async {
             match self.lists().await {
                 Err(LinkFault::SessionGone) => {
-                    self.agreements.forget(&Client::looking());
+                    self.agreements.begin_anew(&Client::looking());
                     self.lists().await
                 }
                 other => other,
@@ -221,12 +232,12 @@ impl Backend {
                 Some(lists)
             }
             Err(fault) => {
-                let why = fault.to_string();
+                let why: String = fault.to_string().chars().take(FAULT_CHARS_MAX).collect();
                 if health.note(Some(why.clone()), now_unix_s()) {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);
-                self.agreements.forget(&Client::looking());
+                self.agreements.begin_anew(&Client::looking());
                 None
             }
         }
@@ -261,12 +272,6 @@ impl Backend {
 
     fn known_lists(&self) -> MutexGuard<'_, KnownLists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that it gave no answer in time, so that nobody waits for it until its lists are read again.
-    pub(crate) fn note_silence(&self) {
-        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
-        health.note(Some("it does not begin sessions in time".to_owned()), now_unix_s());
     }
 
     /// What is known of it from asking it.

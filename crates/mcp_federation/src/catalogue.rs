@@ -34,8 +34,7 @@ pub(crate) struct Catalogue {
     pub resources: Vec<Value>,
     pub templates: Vec<Value>,
     tool_routes: HashMap<String, ToolRoute>,
-    /// Names that a server has had, or has a digest for: no other server gets them, whatever becomes of that one.
-    reserved: HashMap<String, usize>,
+    reserved: HashMap<String, Reservation>,
     /// Compiled schemas, by their digest.
     schemas: HashMap<[u8; 32], Option<Arc<BodyValidator>>>,
     /// What further patterns of each server may take.
@@ -49,6 +48,12 @@ pub(crate) struct Catalogue {
     pub withheld: Vec<WithheldTool>,
     /// The digest of each tool that clients see, by their name.
     pub digests: HashMap<String, String>,
+}
+
+/// A name that a server keeps, whatever becomes of it: no server behind it gets the name, and none at all if the definition has a digest for it.
+struct Reservation {
+    server: usize,
+    is_pinned: bool,
 }
 
 /// A tool that clients do not see.
@@ -134,14 +139,15 @@ impl Catalogue {
         made.pattern_bytes_left = vec![PATTERNS_BYTES_MAX; terms.servers.len()];
         for (at, server) in terms.servers.iter().enumerate() {
             for own in server.view.pins.keys() {
-                made.reserved.entry(shown_name(&server.view, own)).or_insert(at);
+                let reservation = Reservation { server: at, is_pinned: true };
+                made.reserved.entry(shown_name(&server.view, own)).or_insert(reservation);
             }
         }
         for (at, _) in lists.iter().enumerate().filter(|(_, lists)| lists.is_none()) {
             let had = known.tool_routes.iter().filter(|(_, route)| route.server == at).map(|(name, _)| name);
-            let had = had.chain(known.reserved.iter().filter(|(_, owner)| **owner == at).map(|(name, _)| name));
+            let had = had.chain(known.reserved.iter().filter(|(_, kept)| kept.server == at).map(|(name, _)| name));
             for name in had {
-                made.reserved.entry(name.clone()).or_insert(at);
+                made.reserved.entry(name.clone()).or_insert(Reservation { server: at, is_pinned: false });
             }
         }
         for (at, (server, lists)) in terms.servers.iter().zip(lists).enumerate() {
@@ -182,7 +188,10 @@ impl Catalogue {
         let digest = tool_digest(tool);
         let shown = shown_name(view, own);
         let is_too_large = tool.get(TOO_LARGE).is_some();
-        let is_taken = self.tool_routes.contains_key(&shown) || self.reserved.get(&shown).is_some_and(|owner| *owner != at);
+        let is_taken = {
+            let keeps = |kept: &Reservation| kept.server < at || (kept.is_pinned && kept.server != at);
+            self.tool_routes.contains_key(&shown) || self.reserved.get(&shown).is_some_and(keeps)
+        };
         let has_changed = view.pins.get(own).is_some_and(|pin| *pin != digest);
         let why = match () {
             () if is_too_large => Some("its description is too large".to_owned()),

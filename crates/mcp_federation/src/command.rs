@@ -4,11 +4,15 @@
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
 use crate::lines::{Line, Lines};
+use crate::memory::ServerMemory;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
 use crate::outside::now_unix_s;
 use crate::process::ProcessGroup;
+use crate::reading::read;
 use crate::terms::CommandTerms;
+use crate::unasked::{UNASKED, Unasked};
 use crate::version::LEGACY;
+use crate::weight::weight;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
@@ -37,10 +41,6 @@ const START_MAX: Duration = Duration::from_secs(50);
 const LINES_MAX: usize = 16;
 /// How long what a process has written is read after its end.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// Bytes of messages that nobody waits for, in this time. A process that writes more is ended.
-const UNASKED_BYTES_MAX: usize = 16 << 20;
-const UNASKED_TIME: Duration = Duration::from_secs(60);
-
 /// A child process, running or not.
 pub(crate) struct CommandServer {
     terms: CommandTerms,
@@ -51,6 +51,7 @@ pub(crate) struct CommandServer {
     /// Tells that its lists have changed.
     pub changed: Arc<Notify>,
     figures: Arc<PlainMutex<ProcessFigures>>,
+    memory: ServerMemory,
 }
 
 #[derive(Default)]
@@ -83,8 +84,8 @@ struct Waiting {
 }
 
 impl CommandServer {
-    pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration) -> Self {
-        CommandServer { terms, name, time_max, process: Mutex::default(), changed: Arc::default(), figures: Arc::default() }
+    pub(crate) fn new(terms: CommandTerms, name: String, time_max: Duration, memory: ServerMemory) -> Self {
+        CommandServer { terms, name, time_max, process: Mutex::default(), changed: Arc::default(), figures: Arc::default(), memory }
     }
 
     /// How the process does.
@@ -113,7 +114,7 @@ impl CommandServer {
         let first = timeout(self.time_max, received.recv()).await;
         let first = first.map_err(|_| LinkFault::Unreachable(format!("no answer within {:?}", self.time_max)))?.ok_or_else(gone)?;
         if is_response(&first.message) {
-            return Ok(Answer { session: None, messages: Messages::One(first.message) });
+            return Ok(Answer { session: None, messages: Messages::One(first) });
         }
         let (sender, stream) = mpsc::channel(WAITING_MAX);
         tokio::spawn(async move {
@@ -181,9 +182,10 @@ impl CommandServer {
         write_line(&mut input, &line_of(&notification("notifications/initialized", json!({}))), START_MAX).await?;
         let (requests, posted) = mpsc::channel(QUEUED_MAX);
         let (name, figures, time_max, changed) = (self.name.clone(), self.figures.clone(), self.time_max, self.changed.clone());
+        let memory = self.memory.clone();
         let restarts = lock(&figures).begin(started_unix_s, version);
         tokio::spawn(async move {
-            let why = attend(process, input, output, posted, time_max, &changed).await;
+            let why = attend(process, input, output, posted, time_max, (&changed, &memory)).await;
             lock(&figures).finish(restarts, now_unix_s(), &why);
             tracing::warn!(server = name, why, "the process of an MCP server has ended");
         });
@@ -202,12 +204,12 @@ async fn attend(
     output: Lines<ChildStdout>,
     posted: mpsc::Receiver<Posted>,
     time_max: Duration,
-    changed: &Notify,
+    (changed, memory): (&Notify, &ServerMemory),
 ) -> String {
     let (lines, queue) = mpsc::channel(LINES_MAX);
     // It is written to on a task of its own: a process that waits until its output is read reads nothing meanwhile.
     let mut writing = tokio::spawn(write_all(input, queue, time_max));
-    let mut exchanging = pin!(exchange(lines, output, posted, changed));
+    let mut exchanging = pin!(exchange(lines, output, posted, (changed, memory)));
     let why = tokio::select! {
         why = &mut exchanging => why,
         // Its output may go on in what it has started.
@@ -228,11 +230,11 @@ async fn exchange(
     lines: mpsc::Sender<Vec<u8>>,
     mut output: Lines<ChildStdout>,
     mut posted: mpsc::Receiver<Posted>,
-    changed: &Notify,
+    (changed, memory): (&Notify, &ServerMemory),
 ) -> String {
     let mut waiting: HashMap<u64, Waiting> = HashMap::new();
     let mut last_id = 0;
-    let (mut unasked_bytes, mut since) = (0, Instant::now());
+    let mut unasked = Unasked::default();
     // Those whose clients leave.
     let mut leaving = FuturesUnordered::new();
     loop {
@@ -261,30 +263,26 @@ async fn exchange(
                 }
             }
             line = output.next() => {
-                let unasked = match line {
+                let bytes = match line {
                     Err(why) => return why,
                     Ok(None) => return "its output ended".to_owned(),
                     // A line that is no message is a fault of the process; others may be none.
-                    Ok(Some(Line::Text(text))) => match serde_json::from_slice::<Value>(text) {
+                    Ok(Some(Line::Text(text))) => match read(text) {
                         Ok(message) if method(&message).ends_with("/list_changed") => {
                             changed.notify_one();
                             text.len()
                         }
-                        Ok(message) => if answer(message, &mut waiting, &lines) { 0 } else { text.len() },
+                        Ok(message) => if answer(message, &mut waiting, &lines, memory) { 0 } else { text.len() },
                         Err(_) => text.len(),
                     },
                     Ok(Some(Line::TooLong { bytes, id })) => {
                         let why = format!("the response has more than {} MiB", MESSAGE_BYTES_MAX >> 20);
                         let error = RpcError::new(code::UNAVAILABLE, why).response(&id.into());
-                        if answer(error, &mut waiting, &lines) { 0 } else { bytes }
+                        if answer(error, &mut waiting, &lines, memory) { 0 } else { bytes }
                     }
                 };
-                if since.elapsed() >= UNASKED_TIME {
-                    (unasked_bytes, since) = (0, Instant::now());
-                }
-                unasked_bytes += unasked;
-                if unasked_bytes > UNASKED_BYTES_MAX {
-                    return "it writes more than anybody has asked for".to_owned();
+                if unasked.add(bytes) {
+                    return UNASKED.to_owned();
                 }
             }
         }
@@ -292,7 +290,7 @@ async fn exchange(
 }
 
 /// Gives a message of the process to those who wait for it. Says whether somebody has.
-fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc::Sender<Vec<u8>>) -> bool {
+fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc::Sender<Vec<u8>>, memory: &ServerMemory) -> bool {
     if is_request(&message) {
         let id = message.get("id").cloned().unwrap_or_default();
         let response = match method(&message) {
@@ -307,8 +305,14 @@ fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc:
         // A response that nobody has asked for is dropped.
         let asked = message.get("id").and_then(Value::as_u64).and_then(|id| waiting.remove(&id));
         let Some(asked) = asked else { return false };
-        set(&mut message, "id", asked.id);
-        let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
+        let (message, room) = match memory.room_now(weight(&message)) {
+            Ok(room) => {
+                set(&mut message, "id", asked.id);
+                (message, room)
+            }
+            Err(why) => (RpcError::new(code::UNAVAILABLE, why).response(&asked.id), None),
+        };
+        let _ = asked.answers.try_send(StreamMessage { event_id: None, message, room });
         return true;
     }
     let token = message.get("params").and_then(|params| params.get("progressToken")).and_then(Value::as_u64);
@@ -317,8 +321,10 @@ fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc:
         set(params, "progressToken", asked.progress.clone().unwrap_or_default());
     }
     // Progress that a slow client has no room for is left out, and there is always room for the response.
-    if asked.answers.capacity() > 1 {
-        let _ = asked.answers.try_send(StreamMessage { event_id: None, message });
+    if let Ok(room) = memory.room_now(weight(&message))
+        && asked.answers.capacity() > 1
+    {
+        let _ = asked.answers.try_send(StreamMessage { event_id: None, message, room });
     }
     true
 }

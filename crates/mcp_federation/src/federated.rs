@@ -5,8 +5,10 @@ use crate::catalogue::Catalogue;
 use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
+use crate::mailboxes::Holder;
+use crate::memory::Share;
 use crate::message::{RpcError, code, meta_of, request, set, text};
-use crate::outside::Outside;
+use crate::outside::{ADDRESS_HEADER, Outside};
 use crate::relay::Shape;
 use crate::session_stream::Overheard;
 use crate::state::FederationState;
@@ -17,6 +19,7 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -47,6 +50,8 @@ pub(crate) struct Asked {
     /// The known part of what the client can do.
     pub capabilities: Value,
     pub message: Value,
+    /// Its share of memory, as long as it is needed.
+    pub room: Option<Share>,
 }
 
 /// Where a call goes.
@@ -96,6 +101,16 @@ impl Asked {
     /// Who may bring messages for its calls.
     pub(crate) fn owner(&self, server: &FederatedServer) -> String {
         format!("{}\n{}", server.state.terms.api, self.caller)
+    }
+
+    /// Who has its mailboxes. Callers without a key are told apart by their networks.
+    pub(crate) fn holder(&self, server: &FederatedServer) -> Holder {
+        let address = self.header(ADDRESS_HEADER).and_then(|address| address.parse().ok()).filter(|_| self.caller.is_empty());
+        let network = address.map(|address| match address {
+            IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
+            v4 @ IpAddr::V4(_) => v4,
+        });
+        Holder { owner: self.owner(server), network }
     }
 
     pub(crate) fn reads_events(&self) -> bool {
@@ -267,7 +282,7 @@ impl FederatedServer {
         let agreed = backend.agreed(&client).await?;
         match backend.send(&agreed, message.clone(), headers.clone()).await {
             Err(LinkFault::SessionGone) => {
-                backend.agreements.forget(&client);
+                backend.agreements.forget(&client, &agreed);
                 let agreed = backend.agreed(&client).await?;
                 let answer = backend.send(&agreed, message, headers).await?;
                 Ok((agreed, answer))

@@ -1,8 +1,12 @@
 //! A server over streamable HTTP.
 
-use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, SessionEnd, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
+use crate::event_place::{EventPlace, call_tag};
+use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::{RpcError, code, is_request, is_response};
+use crate::reading::{ReadFault, read};
+use crate::weight::weight;
 use http::header::CONTENT_TYPE;
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -19,6 +23,7 @@ use tollgate_tls::TlsSettings;
 /// How often the stream of one call is opened again, and the time before that if the server says nothing about it, and at most.
 const RESUMES_MAX: usize = 100;
 const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// How long a stream of notifications may say nothing.
 const SILENCE_MAX: Duration = Duration::from_secs(3_600);
@@ -31,6 +36,7 @@ pub(crate) struct HttpServer {
     pub tls: TlsSettings,
     pub time_max: Duration,
     pub client: Arc<CallClient>,
+    pub memory: ServerMemory,
 }
 
 impl HttpServer {
@@ -58,7 +64,7 @@ impl HttpServer {
             StatusCode::NOT_FOUND if has_session => return Err(LinkFault::SessionGone),
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(Answer { session, messages: Messages::None }),
             status if !status.is_success() => {
-                let body = self.whole(response).await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+                let body = self.whole(response).await.ok().and_then(|body| read(&body).ok());
                 return Err(LinkFault::Refused(status.as_u16(), body));
             }
             _ => {}
@@ -67,38 +73,68 @@ impl HttpServer {
         let messages = match is_stream(&response) {
             true => {
                 let resuming = Resuming { server: self.clone(), agreed: outbound.agreed.cloned() };
-                Messages::Stream(read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
+                Messages::Stream(self.read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
             }
             false => {
                 let body = self.whole(response).await?;
-                let message: Result<Value, _> = serde_json::from_slice(&body);
-                let message = message.map_err(|error| LinkFault::Unreachable(format!("it answered no JSON: {error}")))?;
+                let message = read(&body).map_err(|fault| LinkFault::Unreachable(format!("it answered {fault}")))?;
                 // An error about a message that could not be read has no id.
                 let is_ours = message.get("id").is_none_or(Value::is_null) || message.get("id") == asked.as_ref();
                 if !is_ours {
                     return Err(LinkFault::Unreachable("it answered another request".to_owned()));
                 }
-                Messages::One(message)
+                let room = self.memory.stream().room(weight(&message)).await;
+                let room = room.map_err(|why| LinkFault::Unreachable(why.to_owned()))?;
+                Messages::One(StreamMessage { event_id: None, message, room })
             }
         };
         Ok(Answer { session, messages })
     }
 
-    /// Opens the stream of a session, behind an event if one is named. `None` if the server has no such stream.
+    /// Opens the stream of a session, or that of a call behind an event. `None` if the server has no such stream.
     pub(crate) async fn listen(
         &self,
         agreed: &Agreed,
-        behind: Option<&str>,
+        behind: Option<&EventPlace<'_>>,
     ) -> Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault> {
-        let response = self.open_stream(Some(agreed), behind).await?;
+        let response = self.open_stream(Some(agreed), behind.map(|place| place.event)).await?;
         match response.status() {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
             status if status.is_success() && is_stream(&response) => {
-                let ending = if behind.is_some() { Ending::AnyResponse } else { Ending::Never };
-                Ok(Some(read_events(response, SILENCE_MAX, ending, None)))
+                let ending = behind.map_or(Ending::Never, |place| Ending::Call(place.call.to_owned()));
+                Ok(Some(self.read_events(response, SILENCE_MAX, ending, None)))
             }
             _ => Ok(None),
         }
+    }
+
+    /// Reads a stream of messages on a task of its own, as long as somebody takes them.
+    fn read_events(
+        &self,
+        response: Response<Incoming>,
+        silence_max: Duration,
+        ending: Ending,
+        resuming: Option<Resuming>,
+    ) -> mpsc::Receiver<StreamMessage> {
+        let (sender, receiver) = mpsc::channel(WAITING_MAX);
+        let memory = self.memory.stream();
+        tokio::spawn(async move {
+            let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE, memory };
+            let mut body = response.into_body();
+            for _ in 0..RESUMES_MAX {
+                if reading.read(body).await {
+                    return;
+                }
+                let (Some(resuming), Some(behind)) = (&resuming, reading.behind.take()) else { return };
+                let opened = tokio::select! {
+                    opened = resuming.open(&behind, reading.pause) => opened,
+                    () = reading.sender.closed() => return,
+                };
+                let Some(rest) = opened else { return };
+                body = rest;
+            }
+        });
+        receiver
     }
 
     async fn open_stream(&self, agreed: Option<&Agreed>, behind: Option<&str>) -> Result<Response<Incoming>, LinkFault> {
@@ -115,10 +151,14 @@ impl HttpServer {
         }
     }
 
-    /// The same, behind the caller's back.
-    pub(crate) fn end_later(&self, agreed: Arc<Agreed>) {
-        let server = self.clone();
-        self.client.spawn(async move { server.end(&agreed).await });
+    /// What is agreed, so that its session ends when nobody has it any more.
+    pub(crate) fn kept(&self, agreed: Agreed) -> Agreed {
+        let (server, ended) = (self.clone(), agreed.clone());
+        let end = move || {
+            let client = server.client.clone();
+            client.spawn(async move { server.end(&ended).await });
+        };
+        Agreed { end: Some(Arc::new(SessionEnd::new(end))), ..agreed }
     }
 
     fn headers_with(&self, agreed: Option<&Agreed>) -> Vec<(String, String)> {
@@ -151,11 +191,12 @@ fn is_stream(response: &Response<Incoming>) -> bool {
     kind.starts_with(b"text/event-stream")
 }
 
-/// With which message a stream ends.
+/// With which message a stream ends. Other responses are nobody's.
 enum Ending {
-    /// With the response to the request with this id. Others are nobody's.
+    /// With the response to the request with this id.
     Response(Option<Value>),
-    AnyResponse,
+    /// With that to the call of this tag.
+    Call(String),
     Never,
 }
 
@@ -174,33 +215,6 @@ impl Resuming {
     }
 }
 
-/// Reads a stream of messages on a task of its own, as long as somebody takes them.
-fn read_events(
-    response: Response<Incoming>,
-    silence_max: Duration,
-    ending: Ending,
-    resuming: Option<Resuming>,
-) -> mpsc::Receiver<StreamMessage> {
-    let (sender, receiver) = mpsc::channel(WAITING_MAX);
-    tokio::spawn(async move {
-        let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE };
-        let mut body = response.into_body();
-        for _ in 0..RESUMES_MAX {
-            if reading.read(body).await {
-                return;
-            }
-            let (Some(resuming), Some(behind)) = (&resuming, reading.behind.take()) else { return };
-            let opened = tokio::select! {
-                opened = resuming.open(&behind, reading.pause) => opened,
-                () = reading.sender.closed() => return,
-            };
-            let Some(rest) = opened else { return };
-            body = rest;
-        }
-    });
-    receiver
-}
-
 struct EventsReading {
     sender: mpsc::Sender<StreamMessage>,
     silence_max: Duration,
@@ -209,6 +223,7 @@ struct EventsReading {
     behind: Option<String>,
     /// What the server says about when.
     pause: Duration,
+    memory: StreamMemory,
 }
 
 impl EventsReading {
@@ -246,7 +261,7 @@ impl EventsReading {
         if let Ending::Response(Some(asked)) = &self.ending {
             let message = RpcError::new(code::UNAVAILABLE, why).response(asked);
             // Nobody minds if the client has left.
-            let _ = self.sender.send(StreamMessage { event_id: None, message }).await;
+            let _ = self.sender.send(StreamMessage::own(message)).await;
         }
         true
     }
@@ -258,28 +273,35 @@ impl EventsReading {
             self.behind.clone_from(&event_id);
         }
         if let Some(pause) = parts.retry() {
-            self.pause = pause.min(PAUSE_MAX);
+            self.pause = pause.clamp(PAUSE_MIN, PAUSE_MAX);
         }
-        let message = match serde_json::from_slice::<Value>(&parts.data) {
-            Ok(message) => message,
+        let message = match read(&parts.data) {
+            Ok(message @ Value::Object(_)) => message,
             // It only says from where the stream can be resumed.
             Err(_) if parts.data.is_empty() && event_id.is_some() => Value::Null,
-            Err(_) => return false,
+            Err(ReadFault::TooHeavy) => return self.fail(format!("an event takes {}", ReadFault::TooHeavy)).await,
+            Ok(_) | Err(_) => return false,
         };
         // A server that has asked waits for the client.
         if is_request(&message) {
             self.silence_max = self.silence_max.max(THINKING_MAX);
         }
-        let is_last = match &self.ending {
-            Ending::Response(asked) if is_response(&message) => {
-                if message.get("id") != asked.as_ref() {
-                    return false;
-                }
-                true
-            }
-            Ending::AnyResponse => is_response(&message),
-            Ending::Response(_) | Ending::Never => false,
+        let is_last = is_response(&message);
+        let is_asked = match &self.ending {
+            Ending::Response(asked) => message.get("id") == asked.as_ref(),
+            Ending::Call(call) => message.get("id").is_some_and(|id| call_tag(id) == *call),
+            Ending::Never => false,
         };
-        self.sender.send(StreamMessage { event_id, message }).await.is_err() || is_last
+        if is_last && !is_asked {
+            return false;
+        }
+        let room = tokio::select! {
+            room = self.memory.room(weight(&message)) => room,
+            () = self.sender.closed() => return true,
+        };
+        match room {
+            Ok(room) => self.sender.send(StreamMessage { event_id, message, room }).await.is_err() || is_last,
+            Err(why) => self.fail(why.to_owned()).await,
+        }
     }
 }

@@ -4,24 +4,30 @@
 use crate::answer::{Agreed, Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
+use crate::digests::digest;
+use crate::event_place::EventPlace;
 use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
+use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
 use crate::running_call::RunningCall;
 use crate::seal::{SessionFacts, SessionSeal};
 use crate::version::{Era, LEGACY};
+use crate::weight::{ANSWER_BYTES_MAX, weight};
 use futures_util::future::join_all;
 use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-/// Longest time until a server has begun a session.
-const BEGIN_MAX: Duration = Duration::from_secs(5);
+/// Longest time until a server has ended a session.
+const END_MAX: Duration = Duration::from_secs(5);
+/// Pause of a stream whose server says that its lists have changed.
+const CHANGE_PAUSE: Duration = Duration::from_millis(100);
 /// Notifications of clients that servers get.
 const PASSED: [&str; 3] = ["notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"];
 /// The header with a session's name.
@@ -42,7 +48,7 @@ fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<
         .outside
         .seal
         .facts(name, &asked.caller, now_unix_s())
-        .filter(|_| !server.state.outside.mailboxes.ended.has(name));
+        .filter(|_| !server.state.outside.mailboxes.over.has(name));
     known.ok_or_else(|| Box::new(json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()))))
 }
 
@@ -53,7 +59,7 @@ fn session_ended(id: &Value) -> Value {
 /// What a session has agreed with a server.
 fn agreed(server: &FederatedServer, facts: &SessionFacts, at: usize) -> Option<Agreed> {
     let (session, version) = facts.servers.get(&server.state.terms.servers.get(at)?.name)?.clone();
-    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null })
+    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null, end: None })
 }
 
 /// Answers a message.
@@ -130,7 +136,7 @@ async fn single_call(server: &Arc<FederatedServer>, asked: Asked, route: Route, 
         called = server.call(&asked, &route, None) => called?,
         () = running.cancelled() => {
             let error = RpcError::new(code::INTERNAL, "the client has cancelled the request").response(&asked.id());
-            return Ok(Answer { session: None, messages: Messages::One(error) });
+            return Ok(Answer { session: None, messages: Messages::One(StreamMessage::own(error)) });
         }
     };
     let answer = match agreed.era {
@@ -154,13 +160,7 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
         if !matches!(backend.link, Link::Http(_)) || backend.health().fault.is_some() {
             return None;
         }
-        match timeout(BEGIN_MAX, backend.session(capabilities, client)).await {
-            Ok(begun) => begun,
-            Err(_) => {
-                backend.note_silence();
-                None
-            }
-        }
+        backend.session(capabilities, client).await
     });
     let begun = join_all(begin).await;
     let told = begun.iter().enumerate().filter_map(|(at, begun)| Some((at, begun.as_ref()?.capabilities.clone())));
@@ -212,9 +212,16 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
         if let Some(agreed) = agreed(server, facts, at) {
             set(&mut asked.message, "id", own);
             let _ = backend.send(&agreed, asked.message, Vec::new()).await;
-        } else if let Some(address) = own.as_str().and_then(|own| own.parse().ok()) {
-            let owner = asked.owner(server);
-            server.state.outside.mailboxes.post(&address, &owner, asked.message).await;
+        } else if let Some(id) = own.as_str()
+            && let Some(facts) = server.state.outside.seal.asked(id, &asked.caller)
+            && let Ok(address) = facts.address.parse()
+            && server.state.outside.mailboxes.over.add(digest(id))
+        {
+            let (owner, mut answer) = (asked.owner(server), asked.message);
+            if weight(&answer) > ANSWER_BYTES_MAX {
+                answer = RpcError::new(code::INTERNAL, "the answer is too large").response(&Value::Null);
+            }
+            server.state.outside.mailboxes.post(&address, &owner, answer).await;
         }
     }
     // A response to something that nobody has asked is nobody's.
@@ -270,19 +277,25 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
         Ok(facts) => facts,
         Err(refused) => return *refused,
     };
-    let behind = asked.header("last-event-id").and_then(|event| event.split_once(':'));
+    let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
+        let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&Value::Null);
+        return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
+    };
+    let behind = asked.header("last-event-id").and_then(EventPlace::read);
     let (sender, stream) = mpsc::channel(WAITING_MAX);
     for (at, terms) in server.state.terms.servers.iter().enumerate() {
-        let event = behind.filter(|(name, _)| *name == terms.name).map(|(_, event)| event.to_owned());
-        if behind.is_some() && event.is_none() {
+        let place = behind.filter(|place| place.server == terms.name);
+        if behind.is_some() && place.is_none() {
             continue;
         }
+        let place = place.map(|place| (place.call.to_owned(), place.event.to_owned()));
         let Some(agreed) = agreed(server, &facts, at) else { continue };
         let (sender, shape, server) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.clone());
         server.state.outside.client.clone().spawn(async move {
             let Some(Link::Http(link)) = server.state.backends.get(at).map(|backend| &backend.link) else { return };
+            let place = place.as_ref().map(|(call, event)| EventPlace { server: &shape.server, call, event });
             tokio::select! {
-                () = follow(&server, at, link.listen(&agreed, event.as_deref()), &shape, &sender) => {}
+                () = follow(&server, (at, place), link.listen(&agreed, place.as_ref()), &shape, &sender) => {}
                 // What nobody reads any more is not read here.
                 () = sender.closed() => {}
             }
@@ -298,35 +311,40 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
                 }
                 for kind in ["tools", "prompts", "resources"] {
                     let message = notification(&format!("notifications/{kind}/list_changed"), json!({}));
-                    if sender.send(StreamMessage { event_id: None, message }).await.is_err() {
+                    if sender.send(StreamMessage::own(message)).await.is_err() {
                         return;
                     }
                 }
             }
         });
     }
-    event_reply(stream, None, Some)
+    event_reply(stream, None, move |message| {
+        let _ = &share;
+        Some(message)
+    })
 }
 
-/// Passes on what a server tells in a session by itself, until its stream ends.
+/// Passes on what a server tells on a stream of a session, until that ends. `place` says from where the stream is resumed, if it is.
 async fn follow(
     server: &Arc<FederatedServer>,
-    at: usize,
+    (at, place): (usize, Option<EventPlace<'_>>),
     opening: impl Future<Output = Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault>>,
     shape: &Shape,
     sender: &mpsc::Sender<StreamMessage>,
 ) {
     let Ok(Some(mut messages)) = opening.await else { return };
-    while let Some(StreamMessage { event_id, message }) = messages.recv().await {
+    while let Some(StreamMessage { event_id, message, room }) = messages.recv().await {
         if method(&message).ends_with("/list_changed") {
             // Clients are told when the lists have been read.
             server.state.note_change(at);
+            sleep(CHANGE_PAUSE).await;
             continue;
         }
-        let event_id = event_id.map(|id| format!("{}:{id}", shape.server));
+        let call = place.map_or("", |place| place.call);
+        let event_id = event_id.map(|event| EventPlace { server: &shape.server, call, event: &event }.to_string());
         let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
         let Some(message) = message else { continue };
-        if sender.send(StreamMessage { event_id, message }).await.is_err() {
+        if sender.send(StreamMessage { event_id, message, room }).await.is_err() {
             return;
         }
     }
@@ -344,7 +362,7 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
     server.state.outside.mailboxes.end(asked.header(SESSION).unwrap_or_default()).await;
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
         let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
-        Some(async move { timeout(BEGIN_MAX, link.end(&agreed)).await })
+        Some(async move { timeout(END_MAX, link.end(&agreed)).await })
     });
     join_all(ended).await;
     empty_reply(StatusCode::NO_CONTENT)

@@ -1,6 +1,7 @@
 //! The lines that a process writes, each of which is a message.
 
 use crate::answer::MESSAGE_BYTES_MAX;
+use crate::reading::read;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
@@ -90,7 +91,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) async fn message(&mut self) -> Result<Option<Value>, String> {
         while let Some(line) = self.next().await? {
             if let Line::Text(text) = line
-                && let Ok(message) = serde_json::from_slice(text)
+                && let Ok(message) = read(text)
             {
                 return Ok(Some(message));
             }

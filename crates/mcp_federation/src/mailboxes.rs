@@ -1,20 +1,21 @@
 //! What requests of one client tell each other, perhaps at different gateways: calls wait for messages that come with another request, and a session
 //! that was ended is ended everywhere.
 
-use crate::ended::{EndedSessions, digest};
+use crate::digests::{Digests, digest};
 use crate::running_call::{RunningCalls, call_digest};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Most mailboxes, and those of one owner.
+/// Most mailboxes of one purpose, and those of one holder.
 const OPEN_MAX: usize = 10_000;
 const OWN_MAX: usize = 500;
 /// Messages that one holds; the last place is for the response.
@@ -23,8 +24,8 @@ const HELD_MAX: usize = 32;
 /// The mailboxes of this gateway, and the way to those of others.
 #[derive(Default)]
 pub struct Mailboxes {
-    /// Sessions that are over.
-    pub(crate) ended: EndedSessions,
+    /// Sessions that are over, and states of calls that came with their answers.
+    pub(crate) over: Digests,
     /// Calls that may be cancelled.
     pub(crate) running: RunningCalls,
     open: Mutex<HashMap<u64, Mailbox>>,
@@ -44,8 +45,27 @@ pub trait OtherGateways: Send + Sync {
 }
 
 struct Mailbox {
-    owner: String,
+    purpose: Purpose,
+    holder: Holder,
     sender: mpsc::Sender<Value>,
+}
+
+/// What a mailbox is for. Each has its own bounds: who has asked must be able to hear the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A call waits for its client.
+    Question,
+    /// A client waits for the rest of its call.
+    WayBack,
+}
+
+/// Who has a mailbox.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Holder {
+    /// Who may bring messages.
+    pub owner: String,
+    /// Where it is, if many may have the same name.
+    pub network: Option<IpAddr>,
 }
 
 /// Names a mailbox among those of all gateways.
@@ -88,7 +108,7 @@ impl Mailboxes {
     pub fn receive(&self, mail: Value) {
         match serde_json::from_value(mail) {
             Ok(Mail::Message { number, owner, message }) => drop(self.put(number, &owner, message)),
-            Ok(Mail::Ended(digest)) => self.ended.add(digest),
+            Ok(Mail::Ended(digest)) => drop(self.over.add(digest)),
             Ok(Mail::Cancelled(digest)) => drop(self.running.cancel(&digest)),
             // Another version's.
             Err(_) => {}
@@ -98,7 +118,7 @@ impl Mailboxes {
     /// Ends a session at all gateways.
     pub(crate) async fn end(&self, name: &str) {
         let digest = digest(name);
-        self.ended.add(digest);
+        self.over.add(digest);
         self.send_to_all(&Mail::Ended(digest)).await;
     }
 
@@ -116,18 +136,19 @@ impl Mailboxes {
         }
     }
 
-    /// Opens a mailbox for messages of `owner` alone; `None` if there are too many.
-    pub(crate) fn open(self: &Arc<Self>, owner: &str) -> Option<OpenMailbox> {
+    /// Opens a mailbox for messages of its holder's owner alone; `None` if there are too many.
+    pub(crate) fn open(self: &Arc<Self>, holder: Holder, purpose: Purpose) -> Option<OpenMailbox> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).ok()?;
         let number = u64::from_le_bytes(random);
         let (sender, receiver) = mpsc::channel(HELD_MAX);
         let mut open = self.lock();
-        let own = open.values().filter(|mailbox| mailbox.owner == owner).count();
-        if open.len() >= OPEN_MAX || own >= OWN_MAX || open.contains_key(&number) {
+        let same = open.values().filter(|mailbox| mailbox.purpose == purpose);
+        let (all, own) = same.fold((0, 0), |(all, own), mailbox| (all + 1, own + usize::from(mailbox.holder == holder)));
+        if all >= OPEN_MAX || own >= OWN_MAX || open.contains_key(&number) {
             return None;
         }
-        open.insert(number, Mailbox { owner: owner.to_owned(), sender });
+        open.insert(number, Mailbox { purpose, holder, sender });
         let address = Address { gateway: self.own_name().to_owned(), number };
         Some(OpenMailbox { mailboxes: self.clone(), address, receiver })
     }
@@ -145,7 +166,7 @@ impl Mailboxes {
     }
 
     fn put(&self, number: u64, owner: &str, message: Value) -> bool {
-        let sender = self.lock().get(&number).filter(|mailbox| mailbox.owner == owner).map(|mailbox| mailbox.sender.clone());
+        let sender = self.lock().get(&number).filter(|mailbox| mailbox.holder.owner == owner).map(|mailbox| mailbox.sender.clone());
         let Some(sender) = sender else { return false };
         // What is no response may be lost.
         if sender.capacity() > 1 || crate::message::is_response(&message) {
@@ -193,7 +214,7 @@ impl FromStr for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Mailboxes, OtherGateways};
+    use super::{Address, Holder, Mailboxes, OtherGateways, Purpose};
     use futures_util::FutureExt;
     use futures_util::future::{BoxFuture, ready};
     use serde_json::{Value, json};
@@ -227,7 +248,8 @@ mod tests {
         let (one, other) = (Arc::new(Mailboxes::default()), Arc::new(Mailboxes::default()));
         one.connect(Arc::new(Way("one", Arc::downgrade(&other))));
         other.connect(Arc::new(Way("other", Arc::downgrade(&one))));
-        let mut mailbox = one.open("alice").unwrap();
+        let holder = |owner: &str| Holder { owner: owner.to_owned(), network: None };
+        let mut mailbox = one.open(holder("alice"), Purpose::Question).unwrap();
         let address: Address = mailbox.address.to_string().parse().unwrap();
         assert!(one.post(&address, "alice", json!(1)).await);
         assert!(!one.post(&address, "bob", json!(2)).await);
@@ -247,9 +269,12 @@ mod tests {
         }
         assert_eq!(last, Some(json!({"id": 1, "result": {}})));
         other.end("session").await;
-        assert!(one.ended.has("session") && other.ended.has("session") && !one.ended.has("another"));
-        let own: Vec<_> = std::iter::from_fn(|| one.open("alice")).collect();
-        assert!(own.len() < 1_000 && one.open("bob").is_some());
+        assert!(one.over.has("session") && other.over.has("session") && !one.over.has("another"));
+        let own: Vec<_> = std::iter::from_fn(|| one.open(holder("alice"), Purpose::Question)).collect();
+        assert!(own.len() < 1_000 && one.open(holder("bob"), Purpose::Question).is_some());
+        assert!(one.open(holder("alice"), Purpose::WayBack).is_some(), "answers find their way");
+        let elsewhere = Holder { network: Some([127, 0, 0, 2].into()), ..holder("alice") };
+        assert!(one.open(elsewhere, Purpose::Question).is_some(), "a name of many is not one holder");
         drop((own, mailbox));
         assert!(!one.post(&address, "alice", json!(5)).await);
         assert_eq!(one.lock().len(), 0);

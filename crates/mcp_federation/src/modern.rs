@@ -3,6 +3,7 @@
 use crate::answer::StreamMessage;
 use crate::client::known_capabilities;
 use crate::federated::{Asked, FederatedServer, Unrouted};
+use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
@@ -71,7 +72,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
             shape.ttl_ms = (method == "resources/read").then_some(0);
             shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
             if let Some(facts) = waiting_call::state(server, &asked, &route) {
-                return match waiting_call::resume(server, &asked, facts).await {
+                return match waiting_call::resume(server, &asked, &route, facts).await {
                     Ok(answer) => shape.reply(Ok(answer)).await,
                     Err(error) => refused(StatusCode::OK, &error),
                 };
@@ -155,6 +156,10 @@ fn check_arguments(asked: &Asked, expected: &[(String, String)]) -> Result<(), R
 /// A stream of changes, until the client leaves.
 fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let id = asked.id();
+    let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
+        let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&id);
+        return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
+    };
     let filter = asked.params().get("notifications").cloned().unwrap_or_default();
     let wanted: Vec<_> = CHANGES.into_iter().filter(|(name, _)| filter.get(*name) == Some(&Value::Bool(true))).collect();
     let meta = json!({META_SUBSCRIPTION: id});
@@ -163,9 +168,7 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
     let (sender, stream) = mpsc::channel(crate::answer::WAITING_MAX);
     let mut changes = server.state.changes.subscribe();
     server.state.outside.client.spawn(async move {
-        let send = async |method: &str, params: Value| {
-            sender.send(StreamMessage { event_id: None, message: notification(method, params) }).await.is_ok()
-        };
+        let send = async |method: &str, params: Value| sender.send(StreamMessage::own(notification(method, params))).await.is_ok();
         let mut is_there = send("notifications/subscriptions/acknowledged", acknowledged).await;
         while is_there {
             tokio::select! {
@@ -177,5 +180,8 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
             }
         }
     });
-    event_reply(stream, None, Some)
+    event_reply(stream, None, move |message| {
+        let _ = &share;
+        Some(message)
+    })
 }

@@ -1,9 +1,10 @@
 //! Operations of an API as tools. A call becomes a request through the API's own chain with the caller's own credentials, so that all its rules
 //! and limits hold.
 
-use crate::answer::{Answer, LinkFault, Messages, Outbound};
+use crate::answer::{Answer, LinkFault, Messages, Outbound, StreamMessage};
 use crate::message::{RpcError, code, method, result, text};
 use crate::outside::{ADDRESS_HEADER, LOOPS_HEADER, OwnApis, OwnRequest};
+use crate::reading::read;
 use crate::terms::OperationTerms;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -46,7 +47,7 @@ impl OperationsServer {
             },
             _ => RpcError::new(code::METHOD_NOT_FOUND, "operations are tools, and nothing else").response(&id),
         };
-        Ok(Answer { session: None, messages: Messages::One(answer) })
+        Ok(Answer { session: None, messages: Messages::One(StreamMessage::own(answer)) })
     }
 
     fn operations<'d>(&'d self, document: &'d Document) -> impl Iterator<Item = (String, &'d Operation)> {
@@ -79,7 +80,7 @@ impl OperationsServer {
         }
         let mut called = json!({"content": [{"type": "text", "text": said}], "isError": is_error});
         let members = called.as_object_mut();
-        if let (Some(members), Ok(structured @ Value::Object(_))) = (members, serde_json::from_slice::<Value>(&reply.body)) {
+        if let (Some(members), Ok(structured @ Value::Object(_))) = (members, read(&reply.body)) {
             members.insert("structuredContent".to_owned(), structured);
         }
         Ok(called)

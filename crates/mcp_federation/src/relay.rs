@@ -2,8 +2,12 @@
 
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
+use crate::event_place::{EventPlace, call_tag};
+use crate::memory::Room;
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
+use crate::unasked::Unasked;
 use crate::version::{Era, META_SERVER};
+use crate::weight::weight;
 use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
@@ -12,16 +16,20 @@ use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
 use serde_json::{Value, json};
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// The body of a response, whole or event by event.
 pub(crate) type ReplyBody = BoxBody<Bytes, Infallible>;
 
 /// After this long without an event, a comment is sent: that a client has left is seen when something is sent to it.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
+
+/// Longest id of an event that a client gets: it comes back in a header line.
+const EVENT_ID_BYTES_MAX: usize = 4 << 10;
 
 /// How one client gets the answer to one request.
 #[derive(Clone)]
@@ -58,6 +66,13 @@ impl Shape {
             }
             let id = message.get("id").map(Value::to_string).unwrap_or_default();
             set(&mut message, "id", format!("{}:{id}", self.server));
+        }
+        if method(&message) == "notifications/cancelled"
+            && let Some(params) = message.get_mut("params")
+        {
+            // It is about a question of this server.
+            let id = params.get("requestId").map(Value::to_string).unwrap_or_default();
+            set(params, "requestId", format!("{}:{id}", self.server));
         }
         (self.era == Era::Legacy || self.wants_log || method(&message) != "notifications/message").then_some(message)
     }
@@ -130,11 +145,19 @@ impl Shape {
             Messages::Stream(stream) if self.reads_events => self.events(stream),
             messages => {
                 let late = || Err(LinkFault::Unreachable(format!("it gave no response within {:?}", self.time_max)));
-                let response = match timeout(self.time_max, messages.response()).await.unwrap_or_else(|_| late()) {
-                    Ok(message) => self.apply(message).unwrap_or_default(),
-                    Err(fault) => self.fault_response(fault),
+                let held = timeout(self.time_max, messages.held_response()).await.unwrap_or_else(|_| late());
+                let (response, room) = match held {
+                    Ok(StreamMessage { message, room, .. }) => (self.apply(message).unwrap_or_default(), room),
+                    Err(fault) => (self.fault_response(fault), None),
                 };
-                json_reply(self.status_of(&response), &response)
+                // What waits for a slow client keeps its room.
+                json_reply(self.status_of(&response), &response).map(|body| match room {
+                    None => body,
+                    Some(room) => BodyExt::boxed(body.map_frame(move |frame| {
+                        let _ = &room;
+                        frame
+                    })),
+                })
             }
         }
     }
@@ -167,11 +190,13 @@ impl Shape {
     pub(crate) fn events(&self, stream: mpsc::Receiver<StreamMessage>) -> Response<ReplyBody> {
         let shape = self.clone();
         let ended = self.fault_response(LinkFault::Unreachable("its stream ended without a response".to_owned()));
-        event_reply(stream, Some(ended), move |StreamMessage { event_id, message }| {
+        let call = call_tag(&self.id);
+        event_reply(stream, Some(ended), move |StreamMessage { event_id, message, room }| {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
-            let event_id = event_id.filter(|_| shape.era == Era::Legacy).map(|id| format!("{}:{id}", shape.server));
-            Some(StreamMessage { event_id, message })
+            let event_id = event_id.filter(|_| shape.era == Era::Legacy);
+            let event_id = event_id.map(|event| EventPlace { server: &shape.server, call: &call, event: &event }.to_string());
+            Some(StreamMessage { event_id, message, room })
         })
     }
 }
@@ -197,20 +222,15 @@ pub(crate) fn event_reply(
     unanswered: Option<Value>,
     shape: impl Fn(StreamMessage) -> Option<StreamMessage> + Send + Sync + 'static,
 ) -> Response<ReplyBody> {
-    let frames = unfold((stream, shape, unanswered), |(mut stream, shape, mut unanswered)| async move {
-        let text = match timeout(SILENCE_MAX, stream.recv()).await {
-            Ok(Some(message)) => {
-                let message = shape(message);
-                if message.as_ref().is_some_and(|message| is_response(&message.message)) {
-                    unanswered = None;
-                }
-                message.map(event_text).unwrap_or_default()
+    let shape = Arc::new(shape);
+    let frames =
+        unfold(EventsReply { stream, unanswered, unasked: Unasked::default(), room: None, is_over: false }, move |mut reply| {
+            let shape = shape.clone();
+            async move {
+                let text = reply.next(&*shape).await?;
+                Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), reply))
             }
-            Ok(None) => event_text(StreamMessage { event_id: None, message: unanswered.take()? }),
-            Err(_) => ":\n\n".to_owned(),
-        };
-        Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), (stream, shape, unanswered)))
-    });
+        });
     let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -219,8 +239,57 @@ pub(crate) fn event_reply(
     response
 }
 
-fn event_text(StreamMessage { event_id, message }: StreamMessage) -> String {
-    let id = event_id.filter(|id| !id.contains(['\n', '\r', '\0'])).map(|id| format!("id: {id}\n")).unwrap_or_default();
+/// A stream on its way to a client.
+struct EventsReply {
+    stream: mpsc::Receiver<StreamMessage>,
+    unanswered: Option<Value>,
+    unasked: Unasked,
+    /// That of the event that was sent last.
+    room: Option<Room>,
+    is_over: bool,
+}
+
+impl EventsReply {
+    /// The next event's text; `None` at the end.
+    async fn next(&mut self, shape: &(impl Fn(StreamMessage) -> Option<StreamMessage> + ?Sized)) -> Option<String> {
+        self.room = None;
+        if self.is_over {
+            return None;
+        }
+        let silent = sleep(SILENCE_MAX);
+        let mut silent = pin!(silent);
+        loop {
+            let message = tokio::select! {
+                message = self.stream.recv() => message,
+                () = &mut silent => return Some(":\n\n".to_owned()),
+            };
+            let Some(message) = message else { return self.end() };
+            let weight = weight(&message.message);
+            if let Some(message) = shape(message) {
+                if is_response(&message.message) {
+                    self.unanswered = None;
+                }
+                let StreamMessage { event_id, message, room } = message;
+                self.room = room;
+                return Some(event_text(event_id, &message));
+            }
+            if self.unasked.add(weight) {
+                return self.end();
+            }
+        }
+    }
+
+    fn end(&mut self) -> Option<String> {
+        self.is_over = true;
+        Some(event_text(None, &self.unanswered.take()?))
+    }
+}
+
+fn event_text(event_id: Option<String>, message: &Value) -> String {
+    let id = event_id
+        .filter(|id| id.len() <= EVENT_ID_BYTES_MAX && !id.contains(['\n', '\r', '\0']))
+        .map(|id| format!("id: {id}\n"))
+        .unwrap_or_default();
     match message {
         Value::Null if id.is_empty() => id,
         Value::Null => format!("{id}data:\n\n"),

@@ -51,6 +51,17 @@ pub(crate) struct WaitingFacts {
     pub method: String,
     /// The name of what is called.
     pub name: String,
+    /// Which of its questions is asked.
+    pub question: u32,
+}
+
+/// What a question in a session has as its id, for the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QuestionFacts {
+    /// Where the answer is waited for.
+    pub address: String,
+    /// Who is asked.
+    pub caller: String,
 }
 
 impl SessionSeal {
@@ -87,6 +98,16 @@ impl SessionSeal {
     /// What such a state says; `None` for one that was not made here, for this caller.
     pub(crate) fn waiting(&self, state: &str, caller: &str) -> Option<WaitingFacts> {
         self.opened("waiting call", state).filter(|facts: &WaitingFacts| facts.caller == caller)
+    }
+
+    /// The id of a question.
+    pub(crate) fn question(&self, facts: &QuestionFacts) -> Option<String> {
+        self.sealed("question", facts)
+    }
+
+    /// What such an id says; `None` for one that was not made here, for this caller.
+    pub(crate) fn asked(&self, id: &str, caller: &str) -> Option<QuestionFacts> {
+        self.opened("question", id).filter(|facts: &QuestionFacts| facts.caller == caller)
     }
 
     fn sealed(&self, what: &str, facts: &impl Serialize) -> Option<String> {
@@ -128,7 +149,8 @@ mod tests {
         assert_eq!(seal.facts(&String::from_utf8_lossy(&forged), "a", 99), None);
         assert_eq!(seal.facts("", "a", 99), None);
         let text = |text: &str| text.to_owned();
-        let waiting = WaitingFacts { address: text(".1"), caller: text("a"), method: text("tools/call"), name: text("x") };
+        let waiting =
+            WaitingFacts { address: text(".1"), caller: text("a"), method: text("tools/call"), name: text("x"), question: 1 };
         let state = seal.state(&waiting).unwrap();
         assert_eq!(seal.waiting(&state, "a"), Some(waiting));
         assert_eq!(seal.waiting(&state, "b"), None);

@@ -4,8 +4,10 @@
 use crate::federated::{Asked, FederatedServer};
 use crate::message::{RpcError, code, text};
 use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
+use crate::reading::{ReadFault, read};
 use crate::relay::{ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
+use crate::weight::weight;
 use crate::{legacy, modern};
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -26,8 +28,7 @@ impl FederatedServer {
     /// # Errors
     /// The system has no more sockets.
     pub fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
-        let server = self.clone();
-        self.state.outside.client.connect_within("federated MCP server", move |request| server.clone().respond(request))
+        self.state.outside.client.connect_within("federated MCP server", self, Self::respond)
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
@@ -37,7 +38,7 @@ impl FederatedServer {
             let error = RpcError::new(code::INVALID_REQUEST, "this origin may not call").response(&Value::Null);
             return json_reply(StatusCode::FORBIDDEN, &error);
         }
-        let mut asked = Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null };
+        let mut asked = Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null, room: None };
         match head.method {
             Method::GET => return legacy::listen(&self, &asked).await,
             Method::DELETE => return legacy::end(&self, &asked).await,
@@ -53,11 +54,12 @@ impl FederatedServer {
             return json_reply(StatusCode::BAD_REQUEST, &error);
         };
         let body = body.to_bytes();
-        asked.message = match serde_json::from_slice(&body) {
+        asked.message = match read(&body) {
             Ok(message @ Value::Object(_)) => message,
             read => {
                 let (code, why) = match read {
-                    Err(_) => (code::PARSE, "parse error"),
+                    Err(ReadFault::NotJson(_)) => (code::PARSE, "parse error"),
+                    Err(ReadFault::TooHeavy) => (code::INVALID_REQUEST, "the message takes too much memory"),
                     Ok(_) => (code::INVALID_REQUEST, "invalid request"),
                 };
                 return json_reply(StatusCode::BAD_REQUEST, &RpcError::new(code, why).response(&Value::Null));
@@ -68,6 +70,11 @@ impl FederatedServer {
             let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
             return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
         }
+        let Some(room) = self.state.messages.room(asked.holder(&self), weight(&asked.message)) else {
+            let error = RpcError::new(code::UNAVAILABLE, "too many large messages at one time");
+            return json_reply(StatusCode::SERVICE_UNAVAILABLE, &error.response(&asked.id()));
+        };
+        asked.room = Some(room);
         let has_version = text(&asked.message, &["params", "_meta", META_VERSION]).is_some();
         match has_version || asked.header("mcp-protocol-version") == Some(MODERN) {
             true => modern::respond(&self, asked).await,

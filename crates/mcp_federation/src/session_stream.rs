@@ -13,6 +13,8 @@ use tokio::time::{Instant, sleep, timeout};
 const STREAMS_MAX: usize = 1_000;
 /// Longest time that a call waits until its session's stream is open.
 const OPEN_MAX: Duration = Duration::from_secs(1);
+/// Pause after a message that is for nobody.
+const PAUSE: Duration = Duration::from_millis(10);
 /// How long a stream stays open without a call.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
@@ -107,7 +109,13 @@ async fn follow(
             if is_response(&message.message) {
                 continue;
             }
-            if let Some(refusal) = give(streams, session, message) {
+            let id = is_request(&message.message).then(|| message.message.get("id").cloned().unwrap_or_default());
+            if give(streams, session, message) {
+                continue;
+            }
+            sleep(PAUSE).await;
+            if let Some(id) = id {
+                let refusal = RpcError::new(code::METHOD_NOT_FOUND, "no client can be asked").response(&id);
                 // A server that does not take it has asked in vain.
                 let _ = server.post(Outbound { message: &refusal, agreed: Some(agreed), headers: Vec::new() }).await;
             }
@@ -116,19 +124,11 @@ async fn follow(
     lock(streams).remove(session);
 }
 
-/// Gives a message to the call that it can only be for. Returns the answer to a question that is for nobody.
-fn give(streams: &Mutex<HashMap<String, Listeners>>, session: &str, message: StreamMessage) -> Option<serde_json::Value> {
-    let refusal = is_request(&message.message).then(|| {
-        let id = message.message.get("id").cloned().unwrap_or_default();
-        RpcError::new(code::METHOD_NOT_FOUND, "no client can be asked").response(&id)
-    });
-    let call = match lock(streams).get(session).map(|listeners| listeners.calls.as_slice()) {
-        Some([(_, call)]) => call.clone(),
-        _ => return refusal,
-    };
-    match call.try_send(message) {
-        Ok(()) => None,
-        Err(_) => refusal,
+/// Gives a message to the call that it can only be for, if there is one with room.
+fn give(streams: &Mutex<HashMap<String, Listeners>>, session: &str, message: StreamMessage) -> bool {
+    match lock(streams).get(session).map(|listeners| listeners.calls.as_slice()) {
+        Some([(_, call)]) => call.try_send(message).is_ok(),
+        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@ use crate::answer::StreamMessage;
 use crate::backend::Backend;
 use crate::catalogue::{Catalogue, WithheldTool};
 use crate::link::Link;
+use crate::memory::Shares;
 use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
@@ -25,6 +26,8 @@ pub(crate) struct FederationState {
     pub terms: FederationTerms,
     pub backends: Vec<Backend>,
     pub outside: Outside,
+    pub messages: Arc<Shares>,
+    pub streams: Arc<Shares>,
     catalogue: Mutex<Arc<Catalogue>>,
     building: tokio::sync::Mutex<()>,
     /// Counts how often a server's lists were read.
@@ -41,6 +44,8 @@ impl FederationState {
             terms,
             backends,
             outside,
+            messages: Shares::of_messages(),
+            streams: Shares::of_streams(),
             catalogue,
             building,
             readings: watch::Sender::new(0),
@@ -143,6 +148,8 @@ impl FederationState {
                     if method(&message).ends_with("/list_changed") {
                         state.upgrade()?.note_change(at);
                     }
+                    // Nothing else is expected, and nobody waits for it.
+                    sleep(CHANGE_PAUSE / 10).await;
                 }
                 Some(())
             };

@@ -2,22 +2,39 @@
 //! the call waits here, as the server sees it, until the client sends it again with its answers, to whichever gateway.
 
 use crate::answer::{Agreed, Answer, Messages, StreamMessage, WAITING_MAX};
+use crate::backend::Backend;
 use crate::client::{THINKING_MAX, capability_for};
+use crate::digests::digest;
 use crate::federated::{Asked, FederatedServer, Route};
-use crate::mailboxes::{Address, OpenMailbox};
+use crate::mailboxes::{Address, Holder, OpenMailbox, Purpose};
+use crate::memory::SMALL;
 use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
 use crate::session_stream::Overheard;
 use crate::version::Era;
+use crate::weight::{ANSWER_BYTES_MAX, weight};
 use serde_json::{Value, json};
+use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// The name of a server's question, of which there is one at a time.
 const QUESTION: &str = "question";
+/// Words between the gateway where a call runs and the one where its client waits: there is room for more, and the client has left.
+const MORE: &str = "more";
+const LEFT: &str = "left";
+/// Why somebody is not asked.
+const TOO_MANY: &str = "too many calls wait for answers of their clients";
 /// How long a gateway has time to say that a call waits there.
 const TAKEN_MAX: Duration = Duration::from_secs(3);
+/// How often the gateway where a client waits says so, and after which silence it does not.
+const HERE_EVERY: Duration = Duration::from_secs(10);
+const HERE_MAX: Duration = Duration::from_secs(35);
+/// Messages that a call may send to its client's gateway before that says that it has room for more, and after how many it does.
+const CREDIT: usize = 16;
+const MORE_AFTER: usize = 8;
 
 /// A call that waits, or may do so.
 struct WaitingCall {
@@ -26,12 +43,18 @@ struct WaitingCall {
     at: usize,
     agreed: Arc<Agreed>,
     caller: String,
-    owner: String,
     /// What the client can do.
     capabilities: Value,
     method: String,
     name: String,
     client: Way,
+    /// Where the client's answers come, once it was asked.
+    mailbox: Option<OpenMailbox>,
+    holder: Holder,
+    /// How many questions were asked.
+    questions: u32,
+    /// Messages that may be sent into the client's mailbox.
+    credit: usize,
 }
 
 /// The way to the client.
@@ -60,11 +83,14 @@ pub(crate) fn until_question(
                 at: route.server,
                 agreed,
                 caller: asked.caller.clone(),
-                owner: asked.owner(server),
                 capabilities: asked.capabilities.clone(),
                 method: route.method.clone(),
                 name: route.name.clone(),
                 client: Way::Here(client),
+                mailbox: None,
+                holder: asked.holder(server),
+                questions: 0,
+                credit: CREDIT,
             };
             server.state.outside.client.spawn(call.run(messages, overheard));
             Answer { session: answer.session, messages: Messages::Stream(stream) }
@@ -81,67 +107,137 @@ pub(crate) fn state(server: &FederatedServer, asked: &Asked, route: &Route) -> O
 }
 
 /// Gives a waiting call its answers; what follows comes as for any call.
-pub(crate) async fn resume(server: &Arc<FederatedServer>, asked: &Asked, facts: WaitingFacts) -> Result<Answer, RpcError> {
+pub(crate) async fn resume(
+    server: &Arc<FederatedServer>,
+    asked: &Asked,
+    route: &Route,
+    facts: WaitingFacts,
+) -> Result<Answer, RpcError> {
     let ended = || RpcError::new(code::INVALID_PARAMS, "the call that the requestState names waits no longer");
-    let (mailboxes, owner) = (&server.state.outside.mailboxes, asked.owner(server));
-    let mut mailbox = mailboxes.open(&owner).ok_or_else(|| RpcError::new(code::UNAVAILABLE, "too many calls wait"))?;
-    let address = facts.address.parse().map_err(|()| ended())?;
+    let (mailboxes, owner) = (server.state.outside.mailboxes.clone(), asked.owner(server));
+    // A state is good once: each question has its own.
+    if !mailboxes.over.add(digest(&format!("{} {}", facts.address, facts.question))) {
+        return Err(ended());
+    }
+    let opened = mailboxes.open(asked.holder(server), Purpose::WayBack);
+    let mut mailbox = opened.ok_or_else(|| RpcError::new(code::UNAVAILABLE, TOO_MANY))?;
+    let address: Address = facts.address.parse().map_err(|()| ended())?;
     let answers = asked.params().get("inputResponses").cloned().unwrap_or_default();
-    let told = mailboxes.post(&address, &owner, json!({"answers": answers, "back": mailbox.address.to_string()})).await;
-    if !told || mailbox.next(TAKEN_MAX).await.is_none() {
+    if weight(&answers) > ANSWER_BYTES_MAX {
+        return Err(RpcError::new(code::INVALID_PARAMS, "the answers are too large"));
+    }
+    let memory = server.state.backends.get(route.server).map(Backend::stream_memory);
+    let told = json!({"answers": answers, "question": facts.question, "back": mailbox.address.to_string()});
+    if !mailboxes.post(&address, &owner, told).await || mailbox.next(TAKEN_MAX).await.is_none() {
         return Err(ended());
     }
     let (client, stream) = mpsc::channel(WAITING_MAX);
     server.state.outside.client.spawn(async move {
-        loop {
+        let tell = |word: &str| mailboxes.post(&address, &owner, json!({word: true}));
+        let (mut received, mut last) = (0, Instant::now());
+        while last.elapsed() < THINKING_MAX {
             let message = tokio::select! {
-                message = mailbox.next(THINKING_MAX) => message,
-                () = client.closed() => return,
+                message = mailbox.next(HERE_EVERY) => message,
+                () = client.closed() => break,
             };
-            let Some(message) = message else { return };
+            let Some(message) = message else {
+                tell(MORE).await;
+                continue;
+            };
             let is_last = is_response(&message);
-            if client.send(StreamMessage { event_id: None, message }).await.is_err() || is_last {
+            let room = match &memory {
+                Some(memory) => memory.room(weight(&message)).await,
+                None => Ok(None),
+            };
+            let message = match room {
+                Ok(room) => StreamMessage { event_id: None, message, room },
+                Err(why) => StreamMessage::own(RpcError::new(code::UNAVAILABLE, why).response(&Value::Null)),
+            };
+            if client.send(message).await.is_err() {
+                break;
+            }
+            if is_last {
                 return;
             }
+            (received, last) = (received + 1, Instant::now());
+            if received % MORE_AFTER == 0 {
+                tell(MORE).await;
+            }
         }
+        tell(LEFT).await;
     });
     Ok(Answer { session: None, messages: Messages::Stream(stream) })
+}
+
+/// What can happen while a call runs.
+enum Happening {
+    Received(Option<StreamMessage>),
+    Mail(Option<Value>),
+    Left,
 }
 
 impl WaitingCall {
     async fn run(mut self, mut messages: mpsc::Receiver<StreamMessage>, mut overheard: Option<Overheard>) {
         loop {
-            let beside = async {
-                match &mut overheard {
-                    Some(overheard) => overheard.next().await,
-                    None => std::future::pending().await,
+            let message = match self.next(&mut messages, &mut overheard).await {
+                Happening::Received(Some(message)) => message,
+                Happening::Mail(Some(mail)) if mail.get(MORE).is_some() => {
+                    self.credit = CREDIT;
+                    continue;
                 }
+                Happening::Mail(Some(mail)) if mail.get(LEFT).is_none() => continue,
+                Happening::Received(None) | Happening::Mail(_) | Happening::Left => return,
             };
-            let left = async {
-                match &self.client {
-                    Way::Here(client) => client.closed().await,
-                    Way::Mailbox(_) | Way::Closed => std::future::pending().await,
-                }
-            };
-            let received = tokio::select! {
-                received = messages.recv() => received,
-                Some(received) = beside => Some(received),
-                () = left => return,
-            };
-            let Some(StreamMessage { message, .. }) = received else { return };
-            if message.is_null() {
+            if message.message.is_null() {
                 continue;
             }
-            if is_request(&message) {
-                if !self.ask(&message).await {
+            if is_request(&message.message) {
+                if !self.ask(&message.message).await {
                     return;
                 }
                 continue;
             }
-            let is_last = is_response(&message);
-            if !self.client.send(&self.server, &self.owner, message).await || is_last {
+            let is_last = is_response(&message.message);
+            let is_left_out = matches!(self.client, Way::Mailbox(_)) && !is_last && weight(&message.message) > SMALL;
+            if is_left_out {
+                continue;
+            }
+            if !self.client.send(&self.server, &self.holder.owner, message).await || is_last {
                 return;
             }
+            if matches!(self.client, Way::Mailbox(_)) {
+                self.credit = self.credit.saturating_sub(1);
+            }
+        }
+    }
+
+    /// What comes next from the server, or from where the client waits.
+    async fn next(&mut self, messages: &mut mpsc::Receiver<StreamMessage>, overheard: &mut Option<Overheard>) -> Happening {
+        let beside = async {
+            match overheard {
+                Some(overheard) => overheard.next().await,
+                None => pending().await,
+            }
+        };
+        let (left, mail) = (
+            async {
+                match &self.client {
+                    Way::Here(client) => client.closed().await,
+                    Way::Mailbox(_) | Way::Closed => pending().await,
+                }
+            },
+            async {
+                match (&self.client, &mut self.mailbox) {
+                    (Way::Mailbox(_), Some(mailbox)) => mailbox.next(HERE_MAX).await,
+                    _ => pending().await,
+                }
+            },
+        );
+        tokio::select! {
+            received = messages.recv(), if self.credit > 0 => Happening::Received(received),
+            Some(received) = beside, if self.credit > 0 => Happening::Received(Some(received)),
+            mail = mail => Happening::Mail(mail),
+            () = left => Happening::Left,
         }
     }
 
@@ -158,41 +254,54 @@ impl WaitingCall {
             self.answer(RpcError::new(code::METHOD_NOT_FOUND, "the client does not support it").response(&id)).await;
             return true;
         }
-        let answer = match self.answer_of_client(method, question.get("params")).await {
-            Some(answer) => answer,
-            None => {
-                let error = RpcError::new(code::INTERNAL, "the client has not answered").response(&id);
-                self.answer(error).await;
-                return false;
-            }
+        if self.mailbox.is_none() {
+            self.mailbox = self.server.state.outside.mailboxes.open(self.holder.clone(), Purpose::Question);
+        }
+        let Some(mut mailbox) = self.mailbox.take() else {
+            self.answer(RpcError::new(code::INTERNAL, TOO_MANY).response(&id)).await;
+            let error = RpcError::new(code::UNAVAILABLE, TOO_MANY).response(&Value::Null);
+            self.client.send(&self.server, &self.holder.owner, StreamMessage::own(error)).await;
+            return false;
         };
+        let answered = timeout(THINKING_MAX, self.answer_of_client(&mut mailbox, method, question.get("params"))).await;
+        let Some(answer) = answered.ok().flatten() else {
+            self.answer(RpcError::new(code::INTERNAL, "the client has not answered").response(&id)).await;
+            return false;
+        };
+        self.mailbox = Some(mailbox);
         self.answer(result(&id, answer)).await;
         true
     }
 
     /// Ends the client's request with a question, and waits until it comes again with the answer.
-    async fn answer_of_client(&mut self, method: &str, params: Option<&Value>) -> Option<Value> {
-        let mut mailbox: OpenMailbox = self.server.state.outside.mailboxes.open(&self.owner)?;
-        let facts = WaitingFacts {
-            address: mailbox.address.to_string(),
-            caller: self.caller.clone(),
-            method: self.method.clone(),
-            name: self.name.clone(),
-        };
-        let state = self.server.state.outside.seal.state(&facts)?;
+    async fn answer_of_client(&mut self, mailbox: &mut OpenMailbox, method: &str, params: Option<&Value>) -> Option<Value> {
         let params = params.cloned().unwrap_or_else(|| json!({}));
         let questions = json!({QUESTION: {"method": method, "params": params}});
-        let needed = json!({"resultType": "input_required", "inputRequests": questions, "requestState": state});
         loop {
+            self.questions += 1;
+            let facts = WaitingFacts {
+                address: mailbox.address.to_string(),
+                caller: self.caller.clone(),
+                method: self.method.clone(),
+                name: self.name.clone(),
+                question: self.questions,
+            };
+            let state = self.server.state.outside.seal.state(&facts)?;
+            let needed = json!({"resultType": "input_required", "inputRequests": questions, "requestState": state});
             // The client's id comes with the shape of its response.
-            if !self.client.send(&self.server, &self.owner, result(&Value::Null, needed.clone())).await {
+            if !self.client.send(&self.server, &self.holder.owner, StreamMessage::own(result(&Value::Null, needed))).await {
                 return None;
             }
             self.client = Way::Closed;
-            let retry = mailbox.next(THINKING_MAX).await?;
+            let retry = loop {
+                let mail = mailbox.next(THINKING_MAX).await?;
+                if mail.get("question") == Some(&self.questions.into()) {
+                    break mail;
+                }
+            };
             let back = text(&retry, &["back"])?.parse().ok()?;
-            self.client = Way::Mailbox(back);
-            self.client.send(&self.server, &self.owner, json!({"taken": true})).await;
+            (self.client, self.credit) = (Way::Mailbox(back), CREDIT);
+            self.client.send(&self.server, &self.holder.owner, StreamMessage::own(json!({"taken": true}))).await;
             // A client that lacks the answer is asked again.
             if let Some(answer) = retry.get("answers").and_then(|answers| answers.get(QUESTION)).filter(|answer| answer.is_object())
             {
@@ -212,11 +321,11 @@ impl WaitingCall {
 
 impl Way {
     /// Sends a message to the client; `false` if it is known to be gone.
-    async fn send(&self, server: &FederatedServer, owner: &str, message: Value) -> bool {
+    async fn send(&self, server: &FederatedServer, owner: &str, message: StreamMessage) -> bool {
         match self {
-            Way::Here(client) => client.send(StreamMessage { event_id: None, message }).await.is_ok(),
+            Way::Here(client) => client.send(StreamMessage { event_id: None, ..message }).await.is_ok(),
             Way::Closed => false,
-            Way::Mailbox(address) => server.state.outside.mailboxes.post(address, owner, message).await,
+            Way::Mailbox(address) => server.state.outside.mailboxes.post(address, owner, message.message).await,
         }
     }
 }

@@ -13,8 +13,12 @@ pub(crate) fn weight(value: &Value) -> usize {
     size_of::<Value>() + inner
 }
 
+/// Most memory of a message, in bytes.
+pub(crate) const WEIGHT_MAX: usize = 32 << 20;
+/// Most memory of a client's answer to a question.
+pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a member beside its name's text and its value.
-const MEMBER: usize = 48;
+pub(crate) const MEMBER: usize = 48;
 
 #[cfg(test)]
 mod tests {

@@ -6,21 +6,29 @@ use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::UnixStream as AsyncStream;
+use tokio::time::sleep;
+
+/// How often it is looked whether the server is still served.
+const LOOK: Duration = Duration::from_secs(5);
 
 impl CallClient {
-    /// Opens a connection to a server within this process, whose requests are answered on the client's threads. `what` names it in the log.
+    /// Opens a connection to a server within this process, whose requests are answered on the client's threads. `what` names it in the log. The
+    /// connection ends by itself when nothing else has the server any more.
     ///
     /// # Errors
     /// The system has no more sockets.
-    pub fn connect_within<R, F, B>(&self, what: &'static str, respond: R) -> io::Result<UnixStream>
+    pub fn connect_within<S, R, F, B>(&self, what: &'static str, server: &Arc<S>, respond: R) -> io::Result<UnixStream>
     where
-        R: Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+        S: Send + Sync + 'static,
+        R: Fn(Arc<S>, Request<Incoming>) -> F + Send + Sync + 'static,
         F: Future<Output = Response<B>> + Send + 'static,
         B: Body + Send + 'static,
         B::Data: Send,
@@ -28,16 +36,32 @@ impl CallClient {
     {
         let (own, other) = UnixStream::pair()?;
         other.set_nonblocking(true)?;
+        let server = Arc::downgrade(server);
         self.spawn(async move {
             let stream = match AsyncStream::from_std(other) {
                 Ok(stream) => TokioIo::new(stream),
                 Err(error) => return tracing::warn!(%error, what, "no connection to a server within the process"),
             };
             let service = service_fn(|request| {
-                let response = respond(request);
-                async move { Ok::<_, Infallible>(response.await) }
+                let response = server.upgrade().map(|server| respond(server, request));
+                async move {
+                    match response {
+                        Some(response) => Ok(response.await),
+                        None => Err(io::Error::other("it is no longer served")),
+                    }
+                }
             });
-            if let Err(error) = http1::Builder::new().serve_connection(stream, service).with_upgrades().await {
+            let mut serving = pin!(http1::Builder::new().serve_connection(stream, service).with_upgrades());
+            let ended = loop {
+                tokio::select! {
+                    ended = &mut serving => break ended,
+                    () = sleep(LOOK) => if server.strong_count() == 0 {
+                        serving.as_mut().graceful_shutdown();
+                        break serving.await;
+                    }
+                }
+            };
+            if let Err(error) = ended {
                 tracing::debug!(%error, what, "a connection to a server within the process ended");
             }
         });

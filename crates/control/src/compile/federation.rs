@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_data::middleware::Context;
 use tollgate_data::snapshot::Upstreams;
+use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_mcp_federation::{
     CommandTerms, FederatedServer, FederationTerms, OperationTerms, Outside, ServerTerms, SessionSeal, ToolOverride, Transport,
@@ -15,6 +16,10 @@ use tollgate_pattern::Glob;
 
 /// How long lists are used, and how long a call may take, if nothing is said.
 const SECONDS: u64 = 60;
+
+/// How long a client may think about a question, and the time that the gateway itself needs at most.
+const QUESTION_TIME_MAX: Duration = Duration::from_secs(300);
+const SPARE: Duration = Duration::from_secs(10);
 
 /// The upstream that stands for all servers of a federation.
 pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -37,6 +42,11 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
         // Where requests are only rehearsed, nothing is sent.
         return Some(Upstreams::Nowhere);
     };
+    let filled = servers.iter().filter_map(|server| match &server.transport {
+        Transport::Http { url, headers, .. } => Some(format!("{url}{headers:?}")),
+        Transport::Command(_) | Transport::Operations(_) => None,
+    });
+    let filled: Vec<String> = filled.collect();
     let or = |text: &str, other: &str| if text.is_empty() { other.to_owned() } else { text.to_owned() };
     let terms = FederationTerms {
         api: definition.api_id.clone(),
@@ -49,8 +59,12 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     };
     // All that the server is made of: one that stays the same goes on.
     let commands = &context.settings.documents.mcp_commands;
-    let written =
-        format!("{:?}{commands:?}{:?}{:?}", mcp, definition.strip_auth_data, context.upstream_tls(definition).for_host(""));
+    let written = format!(
+        "{:?}{filled:?}{commands:?}{:?}{:?}",
+        mcp,
+        definition.strip_auth_data,
+        context.upstream_tls(definition).for_host("")
+    );
     let secret = registry.session_secret.get().copied().unwrap_or_default();
     let seal = SessionSeal::new(&secret, &definition.api_id);
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
@@ -59,6 +73,12 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let connected = server.clone();
     let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);
     Some(Upstreams::One(Upstream { federation: Some(server), ..upstream }))
+}
+
+/// Time until a response of a federation begins, in milliseconds: its servers' own limits end calls before.
+pub(super) fn first_byte_ms(mcp: &McpFederation) -> u64 {
+    let longest = mcp.servers.iter().map(time_max).max().unwrap_or_default();
+    u64::try_from((longest.max(QUESTION_TIME_MAX) + SPARE).as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How a server is reached; else the field that is wrong, and why.
@@ -83,8 +103,10 @@ fn transport(definition: &ApiDefinition, server: &McpServer, context: &Context<'
             credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
         }));
     }
-    let headers = server.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    Ok(Transport::Http { url: server.url.clone(), headers, tls: Box::new(context.upstream_tls(definition)) })
+    let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };
+    let filled = |text: &str| ValueTemplate::new(text, scope).literal().unwrap_or(text).to_owned();
+    let headers = server.headers.iter().map(|(name, value)| (name.clone(), filled(value))).collect();
+    Ok(Transport::Http { url: filled(&server.url), headers, tls: Box::new(context.upstream_tls(definition)) })
 }
 
 fn server_terms(server: &McpServer, transport: Transport) -> ServerTerms {
@@ -103,8 +125,12 @@ fn server_terms(server: &McpServer, transport: Transport) -> ServerTerms {
         overrides,
         pins: tools().filter(|(_, tool)| !tool.digest.is_empty()).map(|(own, tool)| (own.clone(), tool.digest.clone())).collect(),
     };
-    let seconds = if server.timeout_s > 0.0 { server.timeout_s } else { SECONDS as f64 };
-    ServerTerms { name: server.name.clone(), transport, view, time_max: Duration::from_secs_f64(seconds) }
+    ServerTerms { name: server.name.clone(), transport, view, time_max: time_max(server) }
+}
+
+/// How long a call of a server may take.
+fn time_max(server: &McpServer) -> Duration {
+    Duration::from_secs_f64(if server.timeout_s > 0.0 { server.timeout_s } else { SECONDS as f64 })
 }
 
 fn globs(patterns: &[String]) -> Vec<Glob> {

@@ -14,6 +14,8 @@ use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmPrice, LlmProv
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
 const SECONDS: f64 = 600.0;
+/// The time that the gateway itself needs at most.
+const SPARE: Duration = Duration::from_secs(10);
 
 /// The upstream that stands for all providers.
 pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -42,6 +44,17 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))
 }
 
+/// Time until an answer begins, in milliseconds: the providers' own limits end their tries before.
+pub(super) fn first_byte_ms(llm: &LlmGateway) -> u64 {
+    let all: Duration = llm.providers.iter().map(time_max).sum();
+    u64::try_from((all + SPARE).as_millis()).unwrap_or(u64::MAX)
+}
+
+/// How long an answer of a provider may take.
+fn time_max(provider: &LlmProvider) -> Duration {
+    Duration::from_secs_f64(if provider.timeout_s > 0.0 { provider.timeout_s } else { SECONDS })
+}
+
 fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerms {
     let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };
     let secret = |text: &str| ValueTemplate::new(text, scope).literal().unwrap_or_default().to_owned();
@@ -62,13 +75,12 @@ fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerm
         secret_access_key: secret(&provider.aws_secret_access_key),
         session_token: Some(secret(&provider.aws_session_token)).filter(|token| !token.is_empty()),
     };
-    let seconds = if provider.timeout_s > 0.0 { provider.timeout_s } else { SECONDS };
     ProviderTerms {
         name: provider.name.clone(),
         provider: Provider { api: api_of(provider.kind), base_path, credential },
         origin,
         aws: (!provider.aws_access_key_id.is_empty()).then(|| AwsTerms { keys: keys(), region: provider.region.clone() }),
-        time_max: Duration::from_secs_f64(seconds),
+        time_max: time_max(provider),
         patterns: provider.models.clone(),
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
         header_names: header_names(definition, &chain),
         chain,
         upstreams: upstreams?,
-        first_byte_ms: first_byte_ms(info),
+        first_byte_ms: first_byte_ms(definition, info),
         response_lines: response_lines(expiry_of(&definition.expiration), expires),
         replaces_rate_limit: context.settings.answers.reports_quotas && context.settings.answers.tyk_limit_headers,
         response_changes: response_changes(info, &context.settings.documents.secrets),
@@ -125,9 +125,13 @@ fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<U
     Some(Upstreams::One(Upstream::within(Arc::new(GraphServer(Arc::new(terms))).connector(), context.registry)))
 }
 
-fn first_byte_ms(info: &VersionInfo) -> Option<u64> {
+/// How long the upstream may take until its response begins, in milliseconds, if it is not the time of the configuration.
+fn first_byte_ms(definition: &ApiDefinition, info: &VersionInfo) -> Option<u64> {
     let applies = !info.global_enforce_timeout_disabled && info.global_enforce_timeout > 0.0;
-    applies.then_some((info.global_enforce_timeout * 1000.0) as u64)
+    let enforced = applies.then_some((info.global_enforce_timeout * 1000.0) as u64);
+    let of_servers = || definition.tollgate.mcp.as_ref().map(federation::first_byte_ms);
+    let of_providers = || definition.tollgate.llm.as_ref().map(llm::first_byte_ms);
+    enforced.or_else(of_servers).or_else(of_providers)
 }
 
 fn header_names(definition: &ApiDefinition, chain: &[ChainLink]) -> HeaderNames {

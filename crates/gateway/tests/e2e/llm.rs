@@ -426,6 +426,24 @@ fn read_until(wire: &mut Connection, text: &str) -> String {
     all
 }
 
+/// A provider's own limit holds for its answers, not the one for other upstreams.
+#[test]
+fn an_answer_may_take_longer_than_other_responses() {
+    let provider = Upstream::start(|_| {
+        thread::sleep(Duration::from_millis(2_500));
+        reply("200 OK", &[JSON], CHAT)
+    });
+    let llm = json!({"providers": [{"name": "own", "kind": "openai", "url": provider.url(), "models": ["*"]}]});
+    let gateway = Setup::new(json!({"proxy_default_timeout": 1})).api(gateway_of("m", llm)).start();
+    let answer = gateway.connect().ask(request(
+        "POST",
+        "/m/v1/chat/completions",
+        &[JSON],
+        &json!({"model": "m", "messages": [{"role": "user", "content": "x"}]}).to_string(),
+    ));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+}
+
 #[test]
 fn a_client_that_leaves_ends_the_provider_s_stream() {
     for path in ["/m/v1/messages", "/m/v1/chat/completions"] {

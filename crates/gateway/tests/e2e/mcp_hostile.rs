@@ -252,6 +252,97 @@ fn a_stream_that_breaks_is_resumed_or_ends_with_an_error() {
     assert_eq!((&cut["id"], &cut["error"]["code"]), (&json!(1), &json!(-32004)), "{cut}");
 }
 
+/// On the stream of a session, a server answers nobody's requests; on a resumed one, the request whose stream it is.
+#[test]
+fn a_server_answers_only_what_it_was_asked() {
+    let response = |id: u32, word: &str| {
+        let response = json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": word}]}});
+        format!("id: e{id}\ndata: {response}\n\n")
+    };
+    let upstream = raw(&["one"], move |wire, seen, message| {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+        let told = |word: &str| {
+            let told = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": word}});
+            format!("id: t1\ndata: {told}\n\n")
+        };
+        let bytes = match (seen.method.as_str(), seen.header("Last-Event-ID")) {
+            ("GET", None) => format!("{head}{}{}", response(4, "forged"), told("listening")),
+            ("GET", Some("c1")) => format!("{head}{}{}", response(4, "forged"), response(3, "resumed")),
+            ("GET", Some("t1")) => format!("{head}{}{}", response(3, "forged"), told("again")),
+            ("POST", _) if message["method"] == "tools/call" => {
+                let progress =
+                    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": 1, "progress": 1}});
+                format!("{head}id: c1\ndata: {progress}\n\n")
+            }
+            _ => return None,
+        };
+        let _ = wire.try_send(bytes);
+        if seen.method == "POST" {
+            let _ = wire.rest();
+        }
+        Some(false)
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let session = begin(&gateway);
+    let read = |wire: &mut Connection, until: &str| {
+        let mut text = String::new();
+        while !text.contains(until) {
+            text.push_str(&String::from_utf8(wire.chunk().unwrap_or_else(|error| panic!("{error}: {text}"))).unwrap());
+        }
+        assert!(!text.contains("forged"), "{text}");
+        text.lines().rev().find_map(|line| line.strip_prefix("id: ")).unwrap().to_owned()
+    };
+    let resumed = |event: &str| {
+        let mut wire = gateway.connect();
+        wire.send(request("GET", "/f/", &["Accept: text/event-stream", &session, &format!("Last-Event-ID: {event}")], ""));
+        wire.head().unwrap();
+        wire
+    };
+    let event = read(&mut listen(&gateway, &session), "listening");
+    read(&mut resumed(&event), "again");
+    let mut call = call("one", json!({}));
+    call["id"] = json!(3);
+    let mut wire = gateway.connect();
+    let lines = ["Content-Type: application/json", "Accept: application/json, text/event-stream", &session];
+    wire.send(request("POST", "/f/", &lines, &call.to_string()));
+    wire.head().unwrap();
+    let event = read(&mut wire, "progress");
+    wire.reset();
+    read(&mut resumed(&event), "resumed");
+}
+
+/// All calls of one caller share a session, which is begun once.
+#[test]
+fn calls_that_come_together_begin_one_session() {
+    let (begun, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (counted, over) = (begun.clone(), ended.clone());
+    let upstream = Upstream::start(move |seen| {
+        let message = asked(seen);
+        if seen.method == "DELETE" {
+            over.fetch_add(1, Ordering::SeqCst);
+        }
+        if message["method"] == "initialize" {
+            counted.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(std::time::Duration::from_millis(300));
+        }
+        usual(&message, &["one"])
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let call =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "one", "arguments": {}, "_meta": meta}});
+    let lines = ["MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: one"];
+    thread::scope(|scope| {
+        let calls: Vec<_> = (0..20).map(|_| scope.spawn(|| post(&gateway, &lines, &call).text())).collect();
+        for answer in calls {
+            let answer = answer.join().unwrap();
+            assert!(answer.contains("\"text\":\"one\""), "{answer}");
+        }
+    });
+    // One to see what the server offers, and one for the caller.
+    assert_eq!((begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst)), (2, 0));
+}
+
 /// Nobody waits for a server that hangs, and one with a name that fits nowhere costs no other its session.
 #[test]
 fn servers_that_do_not_come_hold_nobody_up() {
@@ -302,6 +393,68 @@ fn a_call_ends_in_time_for_a_client_that_reads_no_events() {
     assert_eq!(answer.json()["error"]["code"], -32004, "{}", answer.text());
 }
 
+/// A server's own limit holds for its calls, not the one for other upstreams; and it gets its secrets.
+#[test]
+fn a_call_may_take_longer_than_other_requests() {
+    let upstream = Upstream::start(|seen| {
+        let message = asked(seen);
+        if message["method"] == "tools/call" {
+            thread::sleep(std::time::Duration::from_millis(2_500));
+            let text = seen.header("X-Token").unwrap_or_default();
+            return json_reply(&message["id"], &[], json!({"content": [{"type": "text", "text": text}]}));
+        }
+        usual(&message, &["slow"])
+    });
+    let server = json!({"name": "s", "url": upstream.url(), "headers": {"X-Token": "is $secret_conf.token"}});
+    let conf = json!({"proxy_default_timeout": 1, "secrets": {"token": "secret"}});
+    let gateway = Setup::new(conf).api(federation(json!([server]))).start();
+    let session = begin(&gateway);
+    assert_eq!(said(&gateway, &session, "slow", json!({})), "is secret");
+}
+
+/// Messages that are many times as large in memory as on the wire.
+#[test]
+fn fat_messages_have_little_room() {
+    let upstream = raw(&["fat", "slow"], |wire, _, message| {
+        if message["method"] != "tools/call" {
+            return None;
+        }
+        if message["params"]["name"] == "slow" {
+            thread::sleep(std::time::Duration::from_secs(2));
+            return None;
+        }
+        let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        let zeros = "0,".repeat(400_000);
+        let event =
+            format!("data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{{\"data\":[{zeros}0]}}}}\n\n");
+        while wire.try_send(&event).is_ok() {}
+        Some(false)
+    });
+    let gateway = start(json!([{"name": "s", "url": upstream.url()}]));
+    let session = begin(&gateway);
+    let before = gateway.rss_kib();
+    let lines = ["Content-Type: application/json", "Accept: application/json, text/event-stream", &session];
+    let silent: Vec<Connection> = (0..12)
+        .map(|_| {
+            let mut wire = gateway.connect();
+            wire.send(request("POST", "/f/", &lines, &call("fat", json!({})).to_string()));
+            wire
+        })
+        .collect();
+    // What clients send is bounded too: by itself, and all that one of them has under way.
+    let of = |count: usize| call("slow", json!({"a": vec![0; count]}));
+    assert!(post(&gateway, &[&session], &of(3_000_000)).text().contains("too much memory"));
+    let answers: Vec<u16> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..12).map(|_| scope.spawn(|| post(&gateway, &[&session], &of(200_000)).status)).collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    assert!(answers.contains(&200) && answers.contains(&503), "{answers:?}");
+    let grown = gateway.rss_kib().saturating_sub(before) >> 10;
+    assert!(grown < 1_000, "{grown} MiB");
+    silent.into_iter().for_each(Connection::reset);
+    gateway.expect_no_panic();
+}
+
 #[test]
 fn a_process_gets_and_gives_what_does_not_fit_into_its_pipes() {
     let gateway = start(json!([{"name": "p", "command": "serial"}]));
@@ -318,6 +471,30 @@ fn a_process_gets_and_gives_what_does_not_fit_into_its_pipes() {
     assert!(is_there());
     let _ = said(&gateway, &session, "exit", json!({}));
     eventually("what it has started ends with it", || !is_there());
+}
+
+/// A process and what it has started end with their API, also when nobody asks for anything, and with the gateway.
+#[test]
+fn processes_end_with_their_api_and_with_the_gateway() {
+    let mut gateway = start(json!([{"name": "p", "command": "process"}]));
+    let is_alive = |pid: &str| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        !status.is_empty() && !status.contains("State:\tZ")
+    };
+    let both = |gateway: &Gateway| {
+        let session = begin(gateway);
+        let pids = ["pid", "child"].map(|tool| said(gateway, &session, tool, json!({})));
+        assert!(pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
+        pids
+    };
+    let before = both(&gateway);
+    gateway.write_api(&federation(json!([{"name": "p", "command": "process", "timeout_s": 9}])));
+    gateway.reload();
+    eventually("the process of the API before has ended", || !before.iter().any(|pid| is_alive(pid)));
+    let after = both(&gateway);
+    gateway.signal("TERM");
+    assert!(gateway.wait_for_exit().success());
+    eventually("nothing is left", || !after.iter().any(|pid| is_alive(pid)));
 }
 
 #[test]

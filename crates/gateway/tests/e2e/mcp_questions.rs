@@ -1,11 +1,12 @@
 //! What servers ask in the middle of a call reaches the client across versions of the protocol, and its answers reach the call at any gateway.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Connection, Definition, Gateway, Response, Seen, Setup, Upstream, api, reply, request};
+use crate::harness::{Connection, Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request};
 use crate::servers::{Cluster, Server};
 use crate::shared_keys::on;
 use crate::shared_limits::{all_count, on_cluster};
@@ -209,6 +210,79 @@ fn what_servers_of_any_version_ask_reaches_clients_of_any_version() {
         asked_by_state(gateway, gateway);
         gateway.expect_no_panic();
     }
+}
+
+/// A server with sessions that asks, and then tells of its progress as long as somebody reads. It counts the calls that go on.
+fn talkative(running: Arc<AtomicUsize>) -> Upstream {
+    Upstream::raw(move |mut wire: Connection, _| {
+        while let Some(seen) = Seen::read(&mut wire) {
+            let asked: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
+            let id = &asked["id"];
+            let bytes = match asked["method"].as_str().unwrap_or_default() {
+                "initialize" => {
+                    let begun = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}});
+                    let begun = json!({"jsonrpc": "2.0", "id": id, "result": begun}).to_string();
+                    reply("200 OK", &["Content-Type: application/json", "Mcp-Session-Id: one"], &begun)
+                }
+                "tools/list" => json_reply(id, tools()),
+                "tools/call" => {
+                    let form: Value = serde_json::from_str(FORM).unwrap();
+                    let question = json!({"jsonrpc": "2.0", "id": 77, "method": "elicitation/create", "params": form});
+                    let _ =
+                        wire.try_send(format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {question}\n\n"));
+                    running.fetch_add(1, Ordering::SeqCst);
+                    let told = json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                        "params": {"progressToken": asked["params"]["_meta"]["progressToken"], "progress": 1, "message": "x".repeat(1_000)}});
+                    while wire.try_send(format!("data: {told}\n\n")).is_ok() {}
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    return;
+                }
+                "" if seen.method == "GET" => reply("405 Method Not Allowed", &[], ""),
+                _ => reply("202 Accepted", &[], ""),
+            };
+            if wire.try_send(bytes).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+#[test]
+fn a_call_ends_when_its_client_leaves_the_gateway_that_brought_its_answer() {
+    let server = Server::start(&[]);
+    let running = Arc::new(AtomicUsize::new(0));
+    let upstream = talkative(running.clone());
+    let [one, other] = two(&on(&server), &upstream);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}, "progressToken": "p"});
+    let call = |more: Value| {
+        let mut params = json!({"name": "greet", "arguments": {}, "_meta": meta});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params}).to_string()
+    };
+    let lines = post_lines(&["MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: greet"]);
+    for answering in [&one, &other] {
+        let asked = one.connect().ask(request("POST", "/f/", &lines, &call(json!({})))).text();
+        let needed = messages(&asked).pop().unwrap();
+        let state = needed["result"]["requestState"].as_str().unwrap_or_else(|| panic!("{needed}")).to_owned();
+        let key = needed["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap();
+        let answers = json!({key: {"action": "accept", "content": {"name": "Ada"}}});
+        let mut wire = answering.connect();
+        wire.send(request("POST", "/f/", &lines, &call(json!({"requestState": state, "inputResponses": answers}))));
+        assert_eq!(wire.head().unwrap().get("Content-Type"), Some("text/event-stream"));
+        let mut events = 0;
+        while events < 200 {
+            events += String::from_utf8(wire.chunk().unwrap()).unwrap().matches("data: ").count();
+        }
+        assert_eq!(running.load(Ordering::SeqCst), 1);
+        wire.reset();
+        eventually("nobody reads any more", || running.load(Ordering::SeqCst) == 0);
+        // What was answered is over.
+        let refused =
+            answering.connect().ask(request("POST", "/f/", &lines, &call(json!({"requestState": state, "inputResponses": {}}))));
+        assert!(refused.text().contains("waits no longer"), "{}", refused.text());
+    }
+    other.expect_no_panic();
 }
 
 #[test]

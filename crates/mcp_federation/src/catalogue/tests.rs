@@ -147,7 +147,14 @@ fn a_name_stays_with_the_server_that_has_it() {
         known = Catalogue::build(&free, &[None, other.clone()], &known);
         assert_eq!(names(&known), ["third"]);
     }
-    assert_eq!(Catalogue::build(&free, &[trusted, other], &known).tool("own").map(|tool| tool.server), Some(0));
+    let both = Catalogue::build(&free, &[trusted.clone(), other.clone()], &known);
+    assert_eq!(both.tool("own").map(|tool| tool.server), Some(0));
+    // It keeps them from those behind it, not from those before it, unless it has a digest.
+    let late = built(&free, &[None, other.clone()]);
+    assert_eq!(names(&Catalogue::build(&free, &[trusted.clone(), None], &late)), ["public", "own"]);
+    let pins = BTreeMap::from([("public".to_owned(), "sha256:any".to_owned())]);
+    let later = terms(vec![server("trusted", ViewTerms::default()), server("other", ViewTerms { pins, ..ViewTerms::default() })]);
+    assert_eq!(names(&built(&later, &[trusted, other])), ["own", "third"]);
 }
 
 #[test]

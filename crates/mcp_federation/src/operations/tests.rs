@@ -47,7 +47,7 @@ fn ask(terms: OperationTerms, message: Value, headers: &[(&str, &str)]) -> (Valu
     let answer = asked.now_or_never().unwrap().unwrap();
     let Messages::One(answer) = answer.messages else { panic!("one message") };
     let asked = shop.asked.lock().unwrap().clone();
-    (answer, asked)
+    (answer.message, asked)
 }
 
 fn all() -> OperationTerms {

@@ -40,10 +40,7 @@ type GraphResponseBody = BoxBody<Bytes, Infallible>;
 impl GraphServer {
     /// Opens connections to the server.
     pub fn connector(self: Arc<Self>) -> LocalConnector {
-        Arc::new(move || {
-            let server = self.clone();
-            self.0.client.connect_within("data graph", move |request| server.clone().respond(request))
-        })
+        Arc::new(move || self.0.client.connect_within("data graph", &self, Self::respond))
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<GraphResponseBody> {

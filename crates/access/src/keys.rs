@@ -76,6 +76,9 @@ pub use writes::{KeyName, in_place_of, prepared};
 /// Interval of the quota writer: a stored quota is at most this old.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
 
+/// Turns of the quota writer between searches for budgets that are over: a search visits all of them.
+const BUDGETS_FORGOTTEN_EVERY: u64 = 60;
+
 /// Keys that a listing reads before it yields to other work of the control plane; takes some milliseconds.
 const SHOWN_AT_ONCE: usize = 1_024;
 
@@ -552,8 +555,13 @@ impl Keys {
 
     /// Stores changed quotas once a second, for the lifetime of the process.
     pub async fn write_behind(self: Arc<Self>) {
+        let mut turns = 0_u64;
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
+            turns += 1;
+            if turns.is_multiple_of(BUDGETS_FORGOTTEN_EVERY) {
+                self.forget_budgets(tollgate_clock::unix_s());
+            }
             if self.holds_quotas.load(Ordering::Acquire) {
                 continue;
             }
@@ -563,7 +571,6 @@ impl Keys {
             if let Err(fault) = self.save_quotas().await {
                 tracing::error!(%fault, "quotas can't be stored");
             }
-            self.forget_budgets(tollgate_clock::unix_s());
         }
     }
 

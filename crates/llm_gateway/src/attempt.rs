@@ -140,7 +140,9 @@ impl Success<'_> {
             Ok(body) => body,
             Err(why) => return Err(self.broken(why)),
         };
-        self.tally.text_bytes = body.len() as u64;
+        if matches!(self.asked.surface, Surface::Talk(_)) {
+            self.tally.text_bytes = body.len() as u64;
+        }
         let written = match &self.translation {
             Translation::None { .. } if body.trim_ascii_start().first() != Some(&b'{') => {
                 self.tally.is_sent = false;

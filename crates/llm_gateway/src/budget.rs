@@ -3,15 +3,17 @@
 use crate::failure::Failure;
 use crate::figures::BudgetFigures;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::task::yield_now;
 use tollgate_access::keys::{BudgetCounters, Quota};
 use tollgate_limit::{BudgetDecision, BudgetTerms, TakenUnits, WaitPolicy};
 use tollgate_llm::{Fault, FaultKind, Price, Usage};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_model::session::{BudgetUnit, LlmBudget};
 
-/// How often the shared store is asked before a request does without it.
-const TRIES_MAX: u32 = 3;
+/// How long a request waits for answers of the shared store before it does without. A single answer has a bound of its own, but with many
+/// requests at once others may take what it has granted.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Leased units are returned after a hundredth of the period, but within these times.
 const IDLE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 /// Dollars are counted in millionths.
@@ -91,16 +93,16 @@ impl Budget {
     /// # Errors
     /// There are too few.
     pub(crate) async fn take(&self, least: i64, want: i64) -> Result<TakenUnits, Failure> {
-        for tries in 0..=TRIES_MAX {
-            let patience = if tries < TRIES_MAX { WaitPolicy::Waits } else { WaitPolicy::IsOver };
+        let began = Instant::now();
+        loop {
+            let patience = if began.elapsed() < PATIENCE { WaitPolicy::Waits } else { WaitPolicy::IsOver };
             let now_unix_s = tollgate_clock::unix_s();
             match self.counter.take_units(&self.terms(now_unix_s), (least, want), patience, now_unix_s) {
                 BudgetDecision::Taken(taken) => return Ok(taken),
-                BudgetDecision::Asked => {
-                    if let Some(pending) = self.counter.shared().and_then(|shared| shared.pending()) {
-                        pending.wait().await;
-                    }
-                }
+                BudgetDecision::Asked => match self.counter.shared().and_then(|shared| shared.pending()) {
+                    Some(pending) => pending.wait().await,
+                    None => yield_now().await,
+                },
                 BudgetDecision::Silent => break,
                 BudgetDecision::Refused => return Err(self.refusal(least, now_unix_s)),
             }

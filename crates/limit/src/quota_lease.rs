@@ -213,6 +213,7 @@ impl QuotaLease {
     /// Charges units that were used although nobody had taken them.
     pub(crate) fn charge(&mut self, units: i64, now_us: u64) {
         self.begin(now_us);
+        self.since_ask = self.since_ask.saturating_add(units);
         let own = units.min(self.own);
         self.own -= own;
         self.alone = self.alone.saturating_add(units - own);

@@ -40,6 +40,11 @@ impl OutputBound {
         true
     }
 
+    /// Tokens that were certainly there.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     /// The events that end the answer where its bound is.
     pub fn ending(&self) -> Vec<Event> {
         let usage = Usage { output: self.tokens_max, is_doubtful: true, ..self.usage.unwrap_or_default() };
@@ -106,6 +111,11 @@ impl BoundedStream {
     fn finish(&mut self, out: &mut Vec<u8>) {
         self.is_over = true;
         self.bound.ending().iter().for_each(|event| self.writer.write(event, out));
+    }
+
+    /// Tokens that were certainly there.
+    pub fn tokens(&self) -> u64 {
+        self.bound.tokens()
     }
 
     /// Passes on what is left when the stream has ended.

@@ -107,7 +107,7 @@ impl Asked {
     /// It has none, as far as is known here.
     pub(crate) fn outlook(&self, model: &str, output_tokens_max: Option<u64>, is_strict: bool) -> Result<Outlook, Unsupported> {
         let bytes = self.body.len() as u64;
-        let by_bytes = Estimate { upper: bytes, likely: bytes.div_ceil(4) };
+        let by_bytes = Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes };
         let Surface::Talk(api) = &self.surface else { return Ok(Outlook { prompt: by_bytes, ..Outlook::default() }) };
         let hides_thoughts = hides_thoughts(model);
         let ask = match self.ask(*api) {

@@ -10,6 +10,11 @@ use tollgate_model::session::BudgetUnit;
 /// An answer that is bound to end has this many tokens at least; OpenAI's Responses accept no less.
 const OUTPUT_LEAST: u64 = 16;
 
+/// What a hard budget pays for an answer whose provider has not told its tokens: one for three bytes, which is a third more than prose takes, and
+/// what the provider may have written before it noticed that nobody reads.
+const BYTES_OF_TOKEN: u64 = 3;
+const UNSEEN_TOKENS: u64 = 16;
+
 /// What is known of a request before it goes out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outlook {
@@ -28,8 +33,9 @@ pub(crate) struct Outlook {
 pub(crate) struct Progress {
     /// What the provider has told.
     pub usage: Option<Usage>,
-    /// Bytes of text that were seen.
+    /// Bytes of text that were seen, and tokens that were certainly there.
     pub text_bytes: u64,
+    pub tokens: u64,
     /// Whether the provider has told all that it will.
     pub is_complete: bool,
 }
@@ -99,8 +105,11 @@ impl Holdings {
     pub(crate) fn pay(mut self, progress: Progress) {
         for index in 0..self.held.len() {
             let Some((budget, _)) = self.held.get(index) else { return };
-            let usage = if budget.is_strict() { self.at_most(progress) } else { self.likely(progress) };
-            let units = budget.cost(&usage, self.price.as_ref());
+            let units = match told(progress) {
+                Some(usage) => budget.cost(&usage, self.price.as_ref()),
+                None if budget.is_strict() => self.ample_cost(budget, progress),
+                None => budget.cost(&self.likely(progress), self.price.as_ref()),
+            };
             self.hold(index, units, true);
         }
         self.held.clear();
@@ -119,27 +128,26 @@ impl Holdings {
         taken.units = units;
     }
 
-    /// What the answer has taken, by what its provider told, else as is likely.
+    /// What the answer has taken, as far as its provider told it, else as is likely.
     fn likely(&self, progress: Progress) -> Usage {
-        let told = progress.usage.unwrap_or_default();
-        if progress.is_complete && progress.usage.is_some_and(|usage| !usage.is_doubtful) {
-            return told.bounded();
+        if let Some(usage) = told(progress) {
+            return usage;
         }
+        let usage = progress.usage.unwrap_or_default();
         let input = told_input(progress).unwrap_or(self.outlook.prompt.likely);
-        Usage { input, output: told.output.max(progress.text_bytes.div_ceil(4)), ..told }.bounded()
+        Usage { input, output: usage.output.max(progress.text_bytes.div_ceil(4)), ..usage }.bounded()
     }
 
-    /// The same, else at most.
-    fn at_most(&self, progress: Progress) -> Usage {
-        let told = progress.usage.unwrap_or_default();
-        if progress.is_complete && progress.usage.is_some_and(|usage| !usage.is_doubtful) {
-            return told.bounded();
-        }
-        let input = told_input(progress).unwrap_or(self.outlook.prompt.upper);
+    /// What it costs with a margin, because its provider has not told all, at the dearest price.
+    fn ample_cost(&self, budget: &Budget, progress: Progress) -> i64 {
+        let input = told_input(progress).unwrap_or(self.outlook.prompt.ample.min(self.outlook.prompt.upper));
         let is_seen = progress.text_bytes > 0 && !self.outlook.hides_thoughts;
-        // A token has a byte at least.
-        let output = if is_seen { progress.text_bytes.min(self.outlook.output_max) } else { self.outlook.output_max };
-        Usage { input, output: told.output.max(output), ..told }.bounded()
+        let likely = progress.tokens.max(progress.text_bytes.div_ceil(BYTES_OF_TOKEN));
+        // An answer that has ended has no more than was seen.
+        let unseen = if progress.is_complete { 0 } else { UNSEEN_TOKENS };
+        let output = if is_seen { (likely + unseen).min(self.outlook.output_max) } else { self.outlook.output_max };
+        let output = progress.usage.map_or(output, |usage| output.max(usage.bounded().output));
+        budget.cost_max(input, output, self.price.as_ref())
     }
 }
 
@@ -149,6 +157,11 @@ impl Drop for Holdings {
             budget.give_back(taken);
         }
     }
+}
+
+/// What the answer has taken, if its provider has told all.
+fn told(progress: Progress) -> Option<Usage> {
+    progress.usage.filter(|usage| progress.is_complete && !usage.is_doubtful).map(Usage::bounded)
 }
 
 fn told_input(progress: Progress) -> Option<u64> {

@@ -179,6 +179,7 @@ impl Relay {
                     self.is_over = true;
                     self.tally.outcome = LlmOutcome::Cut;
                 }
+                self.tally.tokens = stream.bounded.as_ref().map_or(0, BoundedStream::tokens);
                 if !self.has_begun {
                     let events = stream.probe.as_mut().map(|probe| probe.push(bytes)).unwrap_or_default();
                     self.fault = events.iter().find_map(fault_of).cloned();
@@ -243,6 +244,7 @@ impl Relay {
                 return;
             }
             self.tally.text_bytes += event.text_bytes() as u64;
+            self.tally.tokens = stream.bound.as_ref().map_or(0, OutputBound::tokens);
             stream.writer.write(event, &mut self.out);
             self.has_begun |= is_first_token(event);
             match event {

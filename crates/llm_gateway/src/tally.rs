@@ -11,6 +11,8 @@ pub(crate) struct Tally {
     pub usage: Option<Usage>,
     /// Bytes of the answer's text so far.
     pub text_bytes: u64,
+    /// Tokens of the answer that were certainly there.
+    pub tokens: u64,
     /// Whether the provider may have begun to answer, which costs.
     pub is_sent: bool,
     price: Option<Price>,
@@ -20,7 +22,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
-        Tally { outcome: LlmOutcome::ClientLeft, usage: None, text_bytes: 0, is_sent: false, price, figures, holdings }
+        Tally { outcome: LlmOutcome::ClientLeft, usage: None, text_bytes: 0, tokens: 0, is_sent: false, price, figures, holdings }
     }
 
     /// The bound of the answer, if a budget needs one.
@@ -36,7 +38,7 @@ impl Tally {
 
     fn progress(&self) -> Progress {
         let is_complete = matches!(self.outcome, LlmOutcome::Ok);
-        Progress { usage: self.usage, text_bytes: self.text_bytes, is_complete }
+        Progress { usage: self.usage, text_bytes: self.text_bytes, tokens: self.tokens, is_complete }
     }
 }
 

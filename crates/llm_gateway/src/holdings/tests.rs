@@ -30,7 +30,7 @@ fn left(budget: &Budget) -> i64 {
 }
 
 fn outlook(upper: u64, output_max: u64) -> Outlook {
-    Outlook { prompt: Estimate { upper, likely: upper / 4 }, output_max, ..Outlook::default() }
+    Outlook { prompt: Estimate { upper, likely: upper / 4, ample: upper / 2 }, output_max, ..Outlook::default() }
 }
 
 fn take(budget: &Arc<Budget>, outlook: Outlook) -> Option<Holdings> {
@@ -41,7 +41,7 @@ fn take(budget: &Arc<Budget>, outlook: Outlook) -> Option<Holdings> {
 
 fn told(input: u64, output: u64, is_complete: bool) -> Progress {
     let usage = Some(Usage { input, output, ..Usage::default() });
-    Progress { usage, text_bytes: output * 4, is_complete }
+    Progress { usage, text_bytes: output * 4, tokens: output, is_complete }
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn an_answer_is_bound_by_what_is_left() {
 
 #[test]
 fn who_leaves_pays_what_was_generated() {
-    for (soft, expected) in [(false, 100 + 80), (true, 25 + 20)] {
+    for (soft, expected) in [(false, 50 + 27 + 16), (true, 25 + 20)] {
         let budget = budget(1_000.0, BudgetUnit::Tokens, soft);
         let holdings = take(&budget, outlook(100, 200)).expect("there is enough");
-        holdings.pay(Progress { usage: None, text_bytes: 80, is_complete: false });
+        holdings.pay(Progress { text_bytes: 80, tokens: 15, ..Progress::default() });
         assert_eq!(1_000 - left(&budget), expected, "soft: {soft}");
     }
     let budget = budget(1_000.0, BudgetUnit::Tokens, false);
     let hidden = Outlook { hides_thoughts: true, ..outlook(100, 200) };
-    take(&budget, hidden).expect("there is enough").pay(Progress { usage: None, text_bytes: 80, is_complete: false });
-    assert_eq!(left(&budget), 700, "the model may have thought more than it said");
+    take(&budget, hidden).expect("there is enough").pay(Progress { text_bytes: 80, tokens: 15, ..Progress::default() });
+    assert_eq!(left(&budget), 1_000 - 50 - 200, "the model may have thought more than it said");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_soft_budget_admits_as_long_as_something_is_left() {
     let mut first = take(&budget, outlook(40, 4_000)).expect("there is something");
     let second = take(&budget, outlook(40, 4_000)).expect("there is something");
     assert_eq!((first.output_max(), left(&budget)), (None, 80), "the prompts are likely to take 10 each");
-    first.settle(Progress { usage: None, text_bytes: 2_000, is_complete: false });
+    first.settle(Progress { text_bytes: 2_000, ..Progress::default() });
     assert!(take(&budget, outlook(1, 1)).is_none(), "the answer in flight has used it up");
     first.pay(told(10, 20, true));
     second.pay(told(10, 20, true));
@@ -98,7 +98,7 @@ fn a_soft_budget_admits_as_long_as_something_is_left() {
 
 #[derive(Clone, Copy, Debug)]
 struct Request {
-    /// Upper estimate of the prompt, and how much of it there is.
+    /// Upper estimate of the prompt, and how much there is of half of it.
     upper: u64,
     input: f64,
     output_max: u64,
@@ -143,12 +143,15 @@ proptest! {
             });
             let Some(holdings) = take(&budget, outlook(request.upper, request.output_max)) else { continue };
             let bound = holdings.output_max().expect("a bound");
-            let input = (request.upper as f64 * request.input) as u64;
+            let input = ((request.upper / 2) as f64 * request.input) as u64;
             let output = (bound as f64 * request.output) as u64;
             let usage = Usage { input, output, cached_write: input / 2, ..Usage::default() };
             spent += budget.cost(&usage, Some(&price()));
             let tells = request.tells && request.stays;
-            let progress = Progress { usage: tells.then_some(usage), text_bytes: output * 3, is_complete: request.stays };
+            // Who leaves has seen nearly all that was written.
+            let seen = if request.stays { output } else { output.saturating_sub(16) };
+            let progress =
+                Progress { usage: tells.then_some(usage), text_bytes: seen * 3, tokens: seen / 2, is_complete: request.stays };
             flying.push((index + 1 + request.overlap, Some((holdings, progress))));
         }
         flying.iter_mut().filter_map(|(_, end)| end.take()).for_each(|(holdings, progress)| holdings.pay(progress));

@@ -302,3 +302,53 @@ fn gateways_on_one_redis_keep_a_budget_together() {
     });
     assert!(sum as f64 <= max && sum as f64 >= 0.97 * max, "{sum}");
 }
+
+#[test]
+fn without_redis_a_hard_budget_lives_on_what_its_gateway_holds() {
+    let (mut server, upstream) = (Server::start(&["--appendonly", "yes"]), writer(50, true));
+    let budget = |soft: bool| json!({"budgets": [{"name": "all", "max": 20_000, "unit": "tokens", "per": "month", "soft": soft}]});
+    let setup = Setup::new(on(&server)).api(models("m", &upstream, budget(false)));
+    let gateway = setup.api(models("soft", &upstream, budget(true))).start();
+    let ask = |api: &str| post(&gateway, &format!("/{api}/v1/chat/completions"), "", &question(json!({"max_tokens": 60})));
+    for _ in 0..20 {
+        assert_eq!((ask("m").status, ask("soft").status), (200, 200));
+    }
+    server.kill();
+    let mut passed = 20;
+    let refused = loop {
+        let answer = ask("m");
+        if answer.status != 200 {
+            break answer;
+        }
+        passed += 1;
+        assert!(passed * 55 <= 20_000, "more than the budget");
+    };
+    assert_eq!(refused.status, 503, "{refused}");
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("budgets cannot be counted"), "{refused}");
+    assert_eq!(ask("soft").status, 200, "it takes its share, as quotas do");
+    server.restart();
+    eventually("it is counted again", || ask("m").status == 200);
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn a_changed_definition_keeps_what_was_spent() {
+    let upstream = writer(50, true);
+    let of = |max: u64, unit: &str| {
+        models("m", &upstream, json!({"budgets": [{"name": "all", "max": max, "unit": unit, "per": "month"}]}))
+    };
+    let gateway = Setup::new(json!({})).api(of(200, "tokens")).start();
+    let count = || (0..9).take_while(|_| chat(&gateway, "", json!({"max_tokens": 50})).status == 200).count();
+    assert_eq!(count(), 4, "55 each, and the last one what is left");
+    let change = |definition: Definition| {
+        gateway.write_api(&definition);
+        assert_eq!(gateway.reload().status, 200);
+    };
+    change(of(310, "tokens"));
+    eventually("there are more", || count() == 2);
+    change(of(3, "requests"));
+    eventually("another unit begins anew", || count() == 3);
+    let line = r#"tollgate_llm_budget_limit{api="m",of="api",budget="all",unit="requests"} 3"#;
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    assert!(metrics.contains(line), "{metrics}");
+}

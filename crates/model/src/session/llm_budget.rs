@@ -149,8 +149,9 @@ impl LlmBudget {
             if budgets.iter().take(index).any(|other| other.name == budget.name) {
                 findings.error(&at.key("name"), format!("is the name of another budget: {:?}", budget.name));
             }
-            if !(budget.max > 0.0 && budget.max <= MAX) {
-                findings.error(&at.key("max"), "must be more than 0, and at most 1000000000000");
+            // Dollars are counted in millionths.
+            if !(1e-6..=MAX).contains(&budget.max) {
+                findings.error(&at.key("max"), "must be from 0.000001 to 1000000000000");
             } else if budget.unit != BudgetUnit::Usd && budget.max.fract() != 0.0 {
                 findings.error(&at.key("max"), "must be a whole number, unless unit is \"usd\"");
             }

@@ -20,7 +20,7 @@ use tollgate_access::keys::KeyTerms;
 use tollgate_access::oauth::Rules;
 use tollgate_data::api::Api;
 use tollgate_data::client_tls::AllowList;
-use tollgate_data::discovery::{DiscoveryPaths, MirroredDiscovery};
+use tollgate_data::discovery::{AuthorizationRules, DiscoveryPaths, MirroredDiscovery, RedirectPattern};
 use tollgate_data::error_overrides::{CompiledOverrides, OverrideRules};
 use tollgate_data::events::ApiEvents;
 use tollgate_data::ip_networks::IpNetworks;
@@ -36,8 +36,10 @@ use tollgate_data::snapshot::{
     Versions,
 };
 use tollgate_data::stream_rules::StreamRules;
+use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::version_terms::VersionTerms;
-use tollgate_model::api::{ApiDefinition, AuthMethod, VersionLocation as WrittenLocation};
+use tollgate_mcp_federation::SessionSeal;
+use tollgate_model::api::{ApiDefinition, AuthMethod, AuthorizationProxy, VersionLocation as WrittenLocation};
 use tollgate_model::expiry;
 use tollgate_model::session::ApiLifetime;
 use tollgate_model::{Level, Problem};
@@ -146,12 +148,29 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
 /// What the gateway asks the upstream for in place of its client.
 fn mirrored(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<MirrorEndpoints> {
     definition.mirrored_metadata()?;
-    let url = &definition.proxy.target_url;
+    let proxy = definition.tollgate.authorization_proxy.as_ref();
+    let url = proxy.map_or(&definition.proxy.target_url, |proxy| &proxy.issuer);
     // Another one is reported already, or is no server of this kind.
     let upstream: Uri =
         url.parse().ok().filter(|uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some())?;
-    let rules = MirroredDiscovery { upstream, upstream_url: url.clone(), tls: context.upstream_tls(definition) };
+    let tls = context.upstream_tls(definition);
+    let proxy = proxy.map(|proxy| authorization_rules(definition, proxy, context));
+    let rules = MirroredDiscovery { upstream, upstream_url: url.clone(), tls, proxy };
     Some(MirrorEndpoints { version: version::compile_provider(definition, context)?, rules })
+}
+
+fn authorization_rules(definition: &ApiDefinition, proxy: &AuthorizationProxy, context: &Context<'_>) -> AuthorizationRules {
+    let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };
+    let filled = |text: &str| ValueTemplate::new(text, scope).literal().unwrap_or(text).to_owned();
+    let secret = context.registry.session_secret.get().copied().unwrap_or_default();
+    AuthorizationRules {
+        client_id: filled(&proxy.client_id),
+        client_secret: filled(&proxy.client_secret),
+        scopes: proxy.scopes.clone(),
+        parameters: proxy.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        redirect_uris: proxy.redirect_uris.iter().map(|pattern| RedirectPattern::new(pattern)).collect(),
+        seal: SessionSeal::new(&secret, &format!("authorization of {}", definition.api_id)),
+    }
 }
 
 /// What kind of API it is, as Tyk's access log names it.

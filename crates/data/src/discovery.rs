@@ -2,7 +2,9 @@
 //! in place of the upstream.
 
 use http::Uri;
+use tollgate_mcp_federation::SessionSeal;
 use tollgate_model::api::ApiDefinition;
+use tollgate_pattern::Glob;
 use tollgate_tls::TlsSettings;
 
 /// Before the path of a resource: its metadata.
@@ -27,7 +29,7 @@ pub struct MirroredPaths {
     /// The document below the listen path.
     below: String,
     /// At the root of the gateway: the front of the authorization server.
-    front: [(String, &'static str); 3],
+    front: Vec<(String, &'static str)>,
 }
 
 /// What the gateway asks.
@@ -37,6 +39,48 @@ pub struct MirroredDiscovery {
     /// The same as it was written: the name of the resource.
     pub upstream_url: String,
     pub tls: TlsSettings,
+    /// `None` if the upstream has the documents.
+    pub proxy: Option<AuthorizationRules>,
+}
+
+/// The gateway is the only client of an identity provider, which takes the place of the upstream.
+pub struct AuthorizationRules {
+    /// The gateway there.
+    pub client_id: String,
+    pub client_secret: String,
+    pub scopes: Vec<String>,
+    pub parameters: Vec<(String, String)>,
+    /// Where clients may have users sent back; empty for the user's own machine.
+    pub redirect_uris: Vec<RedirectPattern>,
+    /// Seals what clients and browsers keep.
+    pub seal: SessionSeal,
+}
+
+/// Addresses that match a pattern. `*` is any text, but does not reach over the end of a host.
+pub struct RedirectPattern {
+    origin: Glob,
+    rest: Glob,
+}
+
+impl RedirectPattern {
+    /// Without a path, any path matches.
+    pub fn new(pattern: &str) -> Self {
+        let (origin, rest) = split_origin(pattern).unwrap_or((pattern, ""));
+        RedirectPattern { origin: Glob::new(origin), rest: Glob::new(if rest.is_empty() { "*" } else { rest }) }
+    }
+
+    pub fn is_match(&self, uri: &str) -> bool {
+        // What is before an `@` only looks like a host.
+        let parts = split_origin(uri).filter(|(origin, _)| !origin.contains('@'));
+        parts.is_some_and(|(origin, rest)| self.origin.is_match(origin) && self.rest.is_match(rest))
+    }
+}
+
+/// A URI up to the end of its host and port, and the rest.
+fn split_origin(uri: &str) -> Option<(&str, &str)> {
+    let authority = uri.find("://")? + 3;
+    let end = uri.get(authority..)?.find(['/', '?', '#', '\\']).map_or(uri.len(), |end| authority + end);
+    uri.split_at_checked(end)
 }
 
 impl DiscoveryPaths {
@@ -49,11 +93,15 @@ impl DiscoveryPaths {
         let listen_path = listen_path.trim_end_matches('/');
         let resource = format!("{PROTECTED_RESOURCE}{listen_path}");
         let id = &definition.api_id;
-        let front = [
+        let mut front = vec![
             (format!("{AUTHORIZATION_SERVER}{SERVERS}{id}"), "server"),
             (format!("{SERVERS}{id}/authorize"), "authorize"),
             (format!("{SERVERS}{id}/token"), "token"),
         ];
+        if definition.tollgate.authorization_proxy.is_some() {
+            front.push((format!("{SERVERS}{id}/register"), "register"));
+            front.push((format!("{SERVERS}{id}/callback"), "callback"));
+        }
         let below = |path: &str| format!("{listen_path}/{}", path.trim_matches('/'));
         Some(DiscoveryPaths {
             resource: if listen_path.is_empty() { Vec::new() } else { vec![resource.clone(), resource + "/"] },

@@ -110,13 +110,15 @@ impl SessionSeal {
         self.opened("question", id).filter(|facts: &QuestionFacts| facts.caller == caller)
     }
 
-    fn sealed(&self, what: &str, facts: &impl Serialize) -> Option<String> {
+    /// Seals facts; `what` tells kinds of them apart.
+    pub fn sealed(&self, what: &str, facts: &impl Serialize) -> Option<String> {
         let mut bytes = serde_json::to_vec(facts).ok()?;
         let nonce = self.key.as_ref()?.seal_in_place_append_tag(Aad::from(what), &mut bytes).ok()?;
         Some(URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat()))
     }
 
-    fn opened<T: DeserializeOwned>(&self, what: &str, text: &str) -> Option<T> {
+    /// What was sealed; `None` for another kind, or if it was not sealed here.
+    pub fn opened<T: DeserializeOwned>(&self, what: &str, text: &str) -> Option<T> {
         if text.len() > NAME_BYTES_MAX {
             return None;
         }

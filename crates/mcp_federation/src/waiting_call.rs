@@ -11,6 +11,7 @@ use crate::memory::SMALL;
 use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
 use crate::session_stream::Overheard;
+use crate::unasked::Unasked;
 use crate::version::Era;
 use crate::weight::{ANSWER_BYTES_MAX, weight};
 use serde_json::{Value, json};
@@ -178,6 +179,7 @@ enum Happening {
 
 impl WaitingCall {
     async fn run(mut self, mut messages: mpsc::Receiver<StreamMessage>, mut overheard: Option<Overheard>) {
+        let mut unasked = Unasked::default();
         loop {
             let message = match self.next(&mut messages, &mut overheard).await {
                 Happening::Received(Some(message)) => message,
@@ -198,8 +200,12 @@ impl WaitingCall {
                 continue;
             }
             let is_last = is_response(&message.message);
-            let is_left_out = matches!(self.client, Way::Mailbox(_)) && !is_last && weight(&message.message) > SMALL;
-            if is_left_out {
+            let weight = weight(&message.message);
+            if matches!(self.client, Way::Mailbox(_)) && !is_last && weight > SMALL {
+                // It is left out: what passes between gateways is small.
+                if unasked.add(weight) {
+                    return;
+                }
                 continue;
             }
             if !self.client.send(&self.server, &self.holder.owner, message).await || is_last {

@@ -23,6 +23,7 @@ use crate::word_choice::may_be_any_word;
 use crate::zero_values::DocumentKind;
 
 mod auth;
+mod authorization_proxy;
 mod cache;
 mod cors;
 mod endpoint;
@@ -51,6 +52,7 @@ pub use auth::{
     AuthConfig, BasicAuth, ExternalOAuth, ExternalProvider, Introspection, IntrospectionCache, OpenIdOptions, OpenIdProvider,
     SignatureAlgorithm, SignatureConfig,
 };
+pub use authorization_proxy::AuthorizationProxy;
 pub use cache::{CacheOptions, SharedCache};
 pub use cors::Cors;
 pub use endpoint::{
@@ -470,9 +472,11 @@ impl ApiDefinition {
         (!self.is_mcp() || !metadata.is_empty()).then_some(metadata)
     }
 
-    /// Where clients of a proxy for the Model Context Protocol find what its upstream says of itself, if the definition says nothing.
+    /// Where clients of a proxy for the Model Context Protocol find what its upstream says of itself, if the definition says nothing, or what the
+    /// gateway says in place of an identity provider.
     pub fn mirrored_metadata(&self) -> Option<Cow<'_, ProtectedResource>> {
         match &self.tollgate.protected_resource {
+            _ if self.is_mcp() && self.tollgate.authorization_proxy.is_some() => Some(Cow::Owned(ProtectedResource::default())),
             // A federation has no upstream that could say something.
             _ if !self.is_mcp() || self.tollgate.mcp.is_some() => None,
             None => Some(Cow::Owned(ProtectedResource::default())),

@@ -2,6 +2,10 @@
 //! with the gateway's own URLs in it, and the front of the authorization server that it names, which knows the resource only by the upstream's
 //! URL (RFC 8707). The data plane forwards these requests; they cannot be reached any other way.
 
+mod authorization_front;
+mod consent;
+
+use self::authorization_front::AuthorizationFront;
 use super::Control;
 use crate::mirrored_documents::{MirrorFault, MirroredDocument};
 use axum::body::Bytes;
@@ -58,8 +62,12 @@ pub(super) async fn answer(
     let snapshot = control.shared.current.load_full();
     let found = snapshot.api(&path.api).and_then(|api| Some((api, &api.mirrored.as_ref()?.rules)));
     let Some((api, rules)) = found else { return text(StatusCode::NOT_FOUND, "Not Found") };
-    let is_token = path.endpoint == "token";
-    if method != (if is_token { Method::POST } else { Method::GET }) {
+    let is_allowed = match path.endpoint.as_str() {
+        "token" | "register" => method == Method::POST,
+        "authorize" if rules.proxy.is_some() => [Method::GET, Method::POST].contains(&method),
+        _ => method == Method::GET,
+    };
+    if !is_allowed {
         return text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
     }
     let Some(client) = control.shared.registry.auth_client.get() else {
@@ -68,6 +76,11 @@ pub(super) async fn answer(
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let origin = format!("{}://{host}", path.scheme);
     let request = DiscoveryRequest { origin, api, rules, client, control: &control };
+    if let Some(proxy) = &request.rules.proxy {
+        return AuthorizationFront { request: &request, proxy }
+            .answer(&path.endpoint, query.as_deref(), &headers, &body, &method)
+            .await;
+    }
     let answer = match path.endpoint.as_str() {
         "resource" => request.resource().await,
         "server" => request.server().await,

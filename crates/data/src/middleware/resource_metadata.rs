@@ -6,7 +6,7 @@ use crate::discovery::DiscoveryPaths;
 use crate::exchange::{Exchange, Step};
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
-use crate::refusal::{Refusal, RefusalTopic};
+use crate::refusal::{Refusal, RefusalText, RefusalTopic};
 use crate::template::ValueTemplate;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -94,13 +94,16 @@ impl Middleware for ResourceMetadata {
 struct Challenged {
     step: Box<dyn Middleware>,
     place: MetadataPlace,
+    /// The status of all its challenges, where clients sign their users in only after that one. Tyk has others, too.
+    status: Option<u16>,
 }
 
 /// The middleware itself, or one that adds the challenge to what it refuses.
 pub fn challenged(link: ChainLink, definition: &ApiDefinition) -> ChainLink {
     match MetadataPlace::of(definition) {
         Some(place) if link.phase == ChainPhase::Auth => {
-            ChainLink { middleware: Box::new(Challenged { step: link.middleware, place }), ..link }
+            let status = definition.tollgate.authorization_proxy.is_some().then_some(401);
+            ChainLink { middleware: Box::new(Challenged { step: link.middleware, place, status }), ..link }
         }
         _ => link,
     }
@@ -139,15 +142,19 @@ impl Challenged {
             });
         }
         // A valid token without a policy would not be better for another one of the same server.
-        if let Step::Refuse(refusal) = &step
-            && matches!(refusal.status, 400 | 401 | 403)
-            && refusal.facts.topic != RefusalTopic::NoRights
-            && !exchange.response.changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
+        let Step::Refuse(refusal) = step else { return step };
+        if !matches!(refusal.status, 400 | 401 | 403)
+            || refusal.facts.topic == RefusalTopic::NoRights
+            || exchange.response.changes.iter().any(|change| change.name().eq_ignore_ascii_case("www-authenticate"))
         {
-            let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
-            exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+            return Step::Refuse(refusal);
         }
-        step
+        let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
+        exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
+        Step::Refuse(match self.status {
+            Some(status) => RefusalText { status, ..RefusalText::clone(&refusal) }.into(),
+            None => refusal,
+        })
     }
 }
 

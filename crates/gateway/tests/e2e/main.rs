@@ -95,6 +95,7 @@ mod llm_budgets;
 mod loading_verdicts;
 mod log_lines;
 mod manual;
+mod mcp_authorization;
 mod mcp_calls;
 mod mcp_definitions;
 mod mcp_discovery;

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { Browser } from "./browser.mjs";
 
 const [directory, port, keysFile] = process.argv.slice(2);
 const entry = createRequire(`${directory}/`).resolve("oidc-provider");
@@ -56,40 +57,11 @@ const provider = new Provider(issuer, {
 const server = provider.listen(Number(port), "127.0.0.1");
 await new Promise((done) => server.once("listening", done));
 
-// What a browser does: keeps cookies, follows redirects, fills the forms in.
 async function signIn(id, user) {
-  const jar = new Map();
-  const visit = async (url, form) => {
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
-    const answer = await fetch(url, {
-      method: form ? "POST" : "GET",
-      body: form && new URLSearchParams(form),
-      headers: { cookie },
-      redirect: "manual",
-    });
-    for (const line of answer.headers.getSetCookie()) {
-      const [name, ...value] = line.split(";")[0].split("=");
-      jar.set(name, value.join("="));
-    }
-    return answer;
-  };
   const query = new URLSearchParams({ client_id: id, response_type: "code", redirect_uri: redirectUri, scope: "openid", nonce: randomUUID() });
-  let url = `${issuer}/auth?${query}`;
-  for (let step = 0; step < 12; step++) {
-    let answer = await visit(url);
-    if (answer.status === 200) {
-      const page = await answer.text();
-      const prompt = /name="prompt" value="(\w+)"/.exec(page)[1];
-      const action = /action="([^"]+)"/.exec(page)[1];
-      answer = await visit(new URL(action, issuer), prompt === "login" ? { prompt, login: user, password: "any" } : { prompt });
-    }
-    const location = answer.headers.get("location");
-    if (!location) throw new Error(`${answer.status}: ${await answer.text()}`);
-    const code = new URL(location, issuer).searchParams.get("code");
-    if (code) return (await token(id, { grant_type: "authorization_code", code, redirect_uri: redirectUri })).id_token;
-    url = new URL(location, issuer);
-  }
-  throw new Error("the sign-in does not end");
+  const end = await new Browser().signIn(new URL(`${issuer}/auth?${query}`), user, (url) => url.searchParams.has("code"));
+  const code = end.searchParams.get("code");
+  return (await token(id, { grant_type: "authorization_code", code, redirect_uri: redirectUri })).id_token;
 }
 
 async function token(id, form) {

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    ApiDefinition, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, SharedCache, UpstreamRules, VersionData,
+    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, SharedCache, UpstreamRules,
+    VersionData,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -20,6 +21,8 @@ pub struct ApiExtensions {
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
+    /// Clients register at the gateway, which is the only client that the identity provider knows.
+    pub authorization_proxy: Option<AuthorizationProxy>,
     /// Responses are cached by RFC 9111.
     pub cache: Option<SharedCache>,
     /// Responses tell clients that the API, or a version, is deprecated.
@@ -73,6 +76,9 @@ impl ApiExtensions {
         }
         if let Some(mcp) = &self.mcp {
             mcp.check(api.is_mcp(), findings);
+        }
+        if let Some(proxy) = &self.authorization_proxy {
+            proxy.check(api.is_mcp(), self.protected_resource.is_some(), findings);
         }
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);

@@ -1,0 +1,585 @@
+//! An authorization server in front of an identity provider that knows the gateway as its only client: clients register here (RFC 7591), users
+//! agree here and sign in there, and codes and refresh tokens are good only for the client that they were given to. Nothing is kept: what is to
+//! be known later is sealed, and comes back from clients and browsers, to any gateway with the same secret.
+
+use super::consent::{Consent, refusal};
+use super::{
+    AUTHORIZATION_SERVER, DiscoveryRequest, MirrorFault, TOKEN_BYTES_MAX, TOKEN_TIME_MAX, at, is_web_url, shown, text, well_known,
+};
+use crate::mirrored_documents::MirroredDocument;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tollgate_data::discovery::AuthorizationRules;
+use tollgate_http::form::{encode_form, pairs};
+use tollgate_outbound::Call;
+
+/// How long a user may take to agree and to sign in, and a client to fetch its tokens.
+const SIGN_IN_S: u64 = 900;
+const CODE_S: u64 = 60;
+/// Most redirect URIs of a client, and bytes of them, of a name, and of a client's state and scope.
+const REDIRECTS_MAX: usize = 10;
+const REDIRECTS_BYTES_MAX: usize = 2_000;
+const NAME_CHARS_MAX: usize = 100;
+const PARAMETER_BYTES_MAX: usize = 1_000;
+
+/// What is sealed: kinds of facts.
+const CLIENT: &str = "oauth client";
+const CONSENT: &str = "oauth consent";
+const STATE: &str = "oauth state";
+const CODE: &str = "oauth code";
+const REFRESH: &str = "oauth refresh token";
+
+/// A registered client, in its id.
+#[derive(Serialize, Deserialize)]
+struct ClientFacts {
+    redirect_uris: Vec<String>,
+    name: String,
+    issued_unix_s: u64,
+}
+
+/// A request for a code, on its way through the browser.
+#[derive(Serialize, Deserialize)]
+struct RequestFacts {
+    /// Digest of the client's id.
+    client: String,
+    redirect_uri: String,
+    state: Option<String>,
+    scope: String,
+    challenge: String,
+    /// Digest of what the browser's cookie says.
+    browser: String,
+    until_unix_s: u64,
+}
+
+/// A code of the provider, for one client.
+#[derive(Serialize, Deserialize)]
+struct CodeFacts {
+    code: String,
+    client: String,
+    redirect_uri: String,
+    challenge: String,
+    /// The gateway's own redirect URI, as the provider has got it.
+    callback: String,
+    until_unix_s: u64,
+}
+
+/// A refresh token of the provider, for one client.
+#[derive(Serialize, Deserialize)]
+struct RefreshFacts {
+    token: String,
+    client: String,
+}
+
+/// The authorization server of one API.
+pub(super) struct AuthorizationFront<'r> {
+    pub request: &'r DiscoveryRequest<'r>,
+    pub proxy: &'r AuthorizationRules,
+}
+
+/// Parameters that occur once.
+type Parameters = HashMap<String, String>;
+
+impl AuthorizationFront<'_> {
+    pub(super) async fn answer(
+        &self,
+        endpoint: &str,
+        query: Option<&str>,
+        headers: &HeaderMap,
+        body: &Bytes,
+        method: &Method,
+    ) -> Response {
+        let form = || std::str::from_utf8(body).ok().and_then(once);
+        match endpoint {
+            "resource" => self.resource(),
+            "server" => self.server().await.unwrap_or_else(|refused| refused),
+            "register" => self.register(body),
+            "authorize" if *method == Method::POST => match form() {
+                Some(form) => self.decided(&form, headers).await,
+                None => refusal("The form cannot be read."),
+            },
+            "authorize" => match once(query.unwrap_or_default()) {
+                Some(parameters) => self.authorize(&parameters, headers),
+                None => refusal("A parameter is there twice, or cannot be read."),
+            },
+            "callback" => match once(query.unwrap_or_default()) {
+                Some(parameters) => self.callback(&parameters, headers).await,
+                None => refusal("A parameter is there twice, or cannot be read."),
+            },
+            "token" => match form() {
+                Some(form) => self.token(&form).await.unwrap_or_else(|refused| refused),
+                None => oauth_error(StatusCode::BAD_REQUEST, "invalid_request", "the form cannot be read"),
+            },
+            _ => text(StatusCode::NOT_FOUND, "Not Found"),
+        }
+    }
+
+    /// The document of the protected resource.
+    fn resource(&self) -> Response {
+        let listen_path = self.request.api.listen_path.trim_end_matches('/');
+        let mut document = MirroredDocument::from([
+            ("resource".to_owned(), json!(format!("{}{listen_path}/", self.request.origin))),
+            ("authorization_servers".to_owned(), json!([self.request.own_server()])),
+            ("bearer_methods_supported".to_owned(), json!(["header"])),
+        ]);
+        if !self.proxy.scopes.is_empty() {
+            document.insert("scopes_supported".to_owned(), json!(self.proxy.scopes));
+        }
+        shown(&document)
+    }
+
+    /// The metadata of this server.
+    async fn server(&self) -> Result<Response, Response> {
+        let provider = self.provider().await?;
+        let own = self.request.own_server();
+        let mut metadata = MirroredDocument::from([
+            ("issuer".to_owned(), json!(own)),
+            ("authorization_endpoint".to_owned(), json!(format!("{own}/authorize"))),
+            ("token_endpoint".to_owned(), json!(format!("{own}/token"))),
+            ("registration_endpoint".to_owned(), json!(format!("{own}/register"))),
+            ("response_types_supported".to_owned(), json!(["code"])),
+            ("grant_types_supported".to_owned(), json!(["authorization_code", "refresh_token"])),
+            ("code_challenge_methods_supported".to_owned(), json!(["S256"])),
+            ("token_endpoint_auth_methods_supported".to_owned(), json!(["none"])),
+            ("authorization_response_iss_parameter_supported".to_owned(), json!(true)),
+        ]);
+        let scopes = (!self.proxy.scopes.is_empty()).then(|| json!(self.proxy.scopes));
+        if let Some(scopes) = scopes.or_else(|| provider.get("scopes_supported").cloned()) {
+            metadata.insert("scopes_supported".to_owned(), scopes);
+        }
+        Ok(shown(&metadata))
+    }
+
+    /// Registers a client: its id says all that is to be known of it.
+    fn register(&self, body: &[u8]) -> Response {
+        let refused = |code: &str, why: &str| oauth_error(StatusCode::BAD_REQUEST, code, why);
+        let Ok(Value::Object(asked)) = serde_json::from_slice::<Value>(body) else {
+            return refused("invalid_client_metadata", "the body must be a JSON object");
+        };
+        let uris: Option<Vec<String>> = asked
+            .get("redirect_uris")
+            .and_then(Value::as_array)
+            .and_then(|uris| uris.iter().map(|uri| uri.as_str().map(str::to_owned)).collect());
+        let Some(redirect_uris) = uris.filter(|uris| !uris.is_empty()) else {
+            return refused("invalid_redirect_uri", "redirect_uris must be a list of URLs");
+        };
+        if redirect_uris.len() > REDIRECTS_MAX || redirect_uris.iter().map(String::len).sum::<usize>() > REDIRECTS_BYTES_MAX {
+            return refused("invalid_redirect_uri", "there are too many redirect_uris");
+        }
+        if let Some(uri) = redirect_uris.iter().find(|uri| !self.may_return_to(uri)) {
+            return refused("invalid_redirect_uri", &format!("users may not be sent to {uri:?}"));
+        }
+        let name = asked.get("client_name").and_then(Value::as_str).unwrap_or_default();
+        let name: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
+        let facts = ClientFacts { redirect_uris, name, issued_unix_s: now_unix_s() };
+        let Some(id) = self.proxy.seal.sealed(CLIENT, &facts) else {
+            return text(StatusCode::INTERNAL_SERVER_ERROR, "the client cannot be named");
+        };
+        let registered = json!({
+            "client_id": id, "client_id_issued_at": facts.issued_unix_s, "client_name": facts.name, "redirect_uris": facts.redirect_uris,
+            "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"], "token_endpoint_auth_method": "none",
+        });
+        (StatusCode::CREATED, [(header::CACHE_CONTROL, "no-store")], axum::Json(registered)).into_response()
+    }
+
+    /// Asks the user whether the client may be let in.
+    fn authorize(&self, parameters: &Parameters, headers: &HeaderMap) -> Response {
+        let get = |name: &str| parameters.get(name).map(String::as_str);
+        let id = get("client_id").unwrap_or_default();
+        let Some(client) = self.proxy.seal.opened::<ClientFacts>(CLIENT, id) else {
+            return refusal("The client is not registered here.");
+        };
+        let wanted = match (get("redirect_uri"), client.redirect_uris.as_slice()) {
+            (Some(wanted), known) if known.iter().any(|known| is_same_place(known, wanted)) => wanted.to_owned(),
+            (None, [only]) => only.clone(),
+            _ => return refusal("The address to send you back to is none that the client has registered."),
+        };
+        // What was allowed when the client registered may not be any more.
+        if !self.may_return_to(&wanted) {
+            return refusal("Users may not be sent to the client's address.");
+        }
+        let (state, scope) = (get("state").map(str::to_owned), get("scope").unwrap_or_default());
+        let back = |code: &str, why: &str| self.back(&wanted, &[("error", code), ("error_description", why)], state.as_deref());
+        if [state.as_deref().unwrap_or_default(), scope].iter().any(|text| text.len() > PARAMETER_BYTES_MAX) {
+            return self.back(&wanted, &[("error", "invalid_request"), ("error_description", "a parameter is too long")], None);
+        }
+        if get("response_type") != Some("code") {
+            return back("unsupported_response_type", "response_type must be code");
+        }
+        let challenge =
+            get("code_challenge").filter(|challenge| is_digest(challenge) && get("code_challenge_method") == Some("S256"));
+        let Some(challenge) = challenge else {
+            return back("invalid_request", "a code_challenge of the method S256 is required");
+        };
+        let Some(nonce) = self.nonce(headers).or_else(new_nonce) else {
+            return text(StatusCode::INTERNAL_SERVER_ERROR, "no randomness");
+        };
+        let scope = if scope.is_empty() { self.proxy.scopes.join(" ") } else { scope.to_owned() };
+        let facts = RequestFacts {
+            client: digest(id),
+            redirect_uri: wanted.clone(),
+            state,
+            scope,
+            challenge: challenge.to_owned(),
+            browser: digest(&nonce),
+            until_unix_s: now_unix_s() + SIGN_IN_S,
+        };
+        let Some(request) = self.proxy.seal.sealed(CONSENT, &facts) else {
+            return refusal("The request is too long.");
+        };
+        let api = &self.request.api.name;
+        let page = Consent { client: &client.name, api, scope: &facts.scope, redirect_uri: &wanted, request: &request };
+        let mut response = page.page();
+        if let Ok(cookie) = HeaderValue::from_str(&self.cookie(&nonce)) {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
+
+    /// Sends the user who has agreed on to the provider.
+    async fn decided(&self, form: &Parameters, headers: &HeaderMap) -> Response {
+        let facts = match self.pending(CONSENT, form.get("request"), headers) {
+            Ok(facts) => facts,
+            Err(why) => return refusal(why),
+        };
+        if form.get("decision").map(String::as_str) != Some("agree") {
+            let error = [("error", "access_denied"), ("error_description", "the user does not agree")];
+            return self.back(&facts.redirect_uri, &error, facts.state.as_deref());
+        }
+        let provider = match self.provider().await {
+            Ok(provider) => provider,
+            Err(refused) => return refused,
+        };
+        let endpoint = provider.get("authorization_endpoint").and_then(Value::as_str).filter(|url| is_web_url(url));
+        let (Some(endpoint), Some(state)) = (endpoint, self.proxy.seal.sealed(STATE, &facts)) else {
+            return text(StatusCode::BAD_GATEWAY, "the identity provider has no authorization_endpoint");
+        };
+        let callback = self.callback_url();
+        let mut parameters = vec![
+            ("response_type", "code"),
+            ("client_id", self.proxy.client_id.as_str()),
+            ("redirect_uri", &callback),
+            ("state", &state),
+            ("code_challenge", &facts.challenge),
+            ("code_challenge_method", "S256"),
+        ];
+        if !facts.scope.is_empty() {
+            parameters.push(("scope", &facts.scope));
+        }
+        parameters.extend(self.proxy.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        redirect(&with_parameters(endpoint, &parameters))
+    }
+
+    /// Sends the user back to the client, with a code for that alone.
+    async fn callback(&self, parameters: &Parameters, headers: &HeaderMap) -> Response {
+        let facts = match self.pending(STATE, parameters.get("state"), headers) {
+            Ok(facts) => facts,
+            Err(why) => return refusal(why),
+        };
+        let back = |parameters: &[(&str, &str)]| self.back(&facts.redirect_uri, parameters, facts.state.as_deref());
+        if let Some(error) = parameters.get("error") {
+            let why = parameters.get("error_description").map_or("", String::as_str);
+            return back(&[("error", error), ("error_description", why)]);
+        }
+        // Another provider's answer is none (RFC 9207).
+        if let Some(said) = parameters.get("iss") {
+            match self.provider().await {
+                Ok(provider) if provider.get("issuer").and_then(Value::as_str) == Some(said) => {}
+                _ => return back(&[("error", "server_error"), ("error_description", "another identity provider has answered")]),
+            }
+        }
+        let Some(code) = parameters.get("code") else {
+            return back(&[("error", "server_error"), ("error_description", "the identity provider gave no code")]);
+        };
+        let sealed = self.proxy.seal.sealed(
+            CODE,
+            &CodeFacts {
+                code: code.clone(),
+                client: facts.client.clone(),
+                redirect_uri: facts.redirect_uri.clone(),
+                challenge: facts.challenge.clone(),
+                callback: self.callback_url(),
+                until_unix_s: now_unix_s() + CODE_S,
+            },
+        );
+        match sealed {
+            Some(code) => back(&[("code", &code)]),
+            None => back(&[("error", "server_error"), ("error_description", "the identity provider's code is too long")]),
+        }
+    }
+
+    /// Fetches tokens for the client that a code or a refresh token was given to.
+    async fn token(&self, form: &Parameters) -> Result<Response, Response> {
+        let get = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+        let refused = |code: &str, why: &str| oauth_error(StatusCode::BAD_REQUEST, code, why);
+        let id = get("client_id");
+        if self.proxy.seal.opened::<ClientFacts>(CLIENT, id).is_none() {
+            return Err(oauth_error(StatusCode::UNAUTHORIZED, "invalid_client", "the client is not registered here"));
+        }
+        let client = digest(id);
+        let mut asked = vec![("grant_type".to_owned(), get("grant_type").to_owned())];
+        match get("grant_type") {
+            "authorization_code" => {
+                let verifier = get("code_verifier");
+                let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
+                let facts = self.proxy.seal.opened::<CodeFacts>(CODE, get("code"));
+                let facts = facts.filter(|facts| facts.client == client && facts.until_unix_s >= now_unix_s());
+                let Some(facts) = facts else {
+                    return Err(refused("invalid_grant", "the code is none of this client's, or too old"));
+                };
+                if form.get("redirect_uri").is_some_and(|uri| *uri != facts.redirect_uri) {
+                    return Err(refused("invalid_grant", "the redirect_uri is another one"));
+                }
+                if verifier.len() < 43 || hash != facts.challenge {
+                    return Err(refused("invalid_grant", "the code_verifier does not fit"));
+                }
+                asked.push(("code".to_owned(), facts.code));
+                asked.push(("redirect_uri".to_owned(), facts.callback));
+                asked.push(("code_verifier".to_owned(), verifier.to_owned()));
+            }
+            "refresh_token" => {
+                let facts = self.proxy.seal.opened::<RefreshFacts>(REFRESH, get("refresh_token"));
+                let Some(facts) = facts.filter(|facts| facts.client == client) else {
+                    return Err(refused("invalid_grant", "the refresh token is none of this client's"));
+                };
+                asked.push(("refresh_token".to_owned(), facts.token));
+                if !get("scope").is_empty() {
+                    asked.push(("scope".to_owned(), get("scope").to_owned()));
+                }
+            }
+            _ => return Err(refused("unsupported_grant_type", "grant_type must be authorization_code or refresh_token")),
+        }
+        let reply = self.tokens(asked).await?;
+        let mut given = match serde_json::from_slice(&reply.body) {
+            Ok(Value::Object(given)) => given,
+            _ => return Err(text(StatusCode::BAD_GATEWAY, "the identity provider's answer is no JSON")),
+        };
+        if reply.status.is_success() {
+            // It is for the gateway.
+            given.remove("id_token");
+            if let Some(token) = given.get("refresh_token").and_then(Value::as_str).map(str::to_owned) {
+                match self.proxy.seal.sealed(REFRESH, &RefreshFacts { token, client }) {
+                    Some(sealed) => drop(given.insert("refresh_token".to_owned(), sealed.into())),
+                    None => drop(given.remove("refresh_token")),
+                }
+            }
+        }
+        let no_store = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
+        Ok((reply.status, no_store, axum::Json(given)).into_response())
+    }
+
+    /// Asks the provider for tokens, as its client.
+    async fn tokens(&self, mut asked: Vec<(String, String)>) -> Result<tollgate_outbound::CallReply, Response> {
+        let provider = self.provider().await?;
+        let missing = || text(StatusCode::BAD_GATEWAY, "the identity provider has no token_endpoint");
+        let endpoint = provider.get("token_endpoint").and_then(Value::as_str).ok_or_else(missing)?;
+        let endpoint: Uri = endpoint.parse().map_err(|_| missing())?;
+        let tls = self.request.rules.tls.for_host(endpoint.host().unwrap_or_default());
+        let mut call = Call::get(endpoint, tls, TOKEN_TIME_MAX, TOKEN_BYTES_MAX);
+        call.method = Method::POST;
+        call.redirects_max = 0;
+        // What a server takes that does not say it (RFC 8414, section 2).
+        let known = provider.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
+        let takes_form = known.is_some_and(|known| known.iter().any(|method| method == "client_secret_post"));
+        let (id, secret) = (&self.proxy.client_id, &self.proxy.client_secret);
+        if secret.is_empty() || takes_form {
+            asked.push(("client_id".to_owned(), id.clone()));
+        }
+        if takes_form && !secret.is_empty() {
+            asked.push(("client_secret".to_owned(), secret.clone()));
+        } else if !secret.is_empty() {
+            let basic = STANDARD.encode(format!("{}:{}", encode_form(id), encode_form(secret)));
+            if let Ok(value) = HeaderValue::from_str(&format!("Basic {basic}")) {
+                call.headers.insert(header::AUTHORIZATION, value);
+            }
+        }
+        let fields = asked.iter().map(|(name, value)| format!("{}={}", encode_form(name), encode_form(value)));
+        call.body = fields.collect::<Vec<_>>().join("&").into();
+        call.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        call.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
+        self.request.client.call_within(&self.request.rules.upstream, call).await.map_err(|fault| {
+            tracing::warn!(api = self.request.api.id, %fault, "the identity provider does not give a token");
+            text(StatusCode::BAD_GATEWAY, "the identity provider gives no answer")
+        })
+    }
+
+    /// The metadata of the identity provider.
+    async fn provider(&self) -> Result<MirroredDocument, Response> {
+        let issuer = &self.request.rules.upstream;
+        let path = issuer.path().trim_end_matches('/');
+        let places =
+            [Some(well_known(issuer, AUTHORIZATION_SERVER)), Some(at(issuer, &format!("{path}/.well-known/openid-configuration")))];
+        let metadata = self.request.fetched(places).await.map_err(|fault: MirrorFault| {
+            self.request.warn(&fault, "the metadata of an identity provider can't be read");
+            text(StatusCode::BAD_GATEWAY, "the identity provider gives no metadata")
+        })?;
+        let said = metadata.get("issuer").and_then(Value::as_str).unwrap_or_default();
+        if said.trim_end_matches('/') != self.request.rules.upstream_url.trim_end_matches('/') {
+            tracing::warn!(api = self.request.api.id, said, "the metadata of an identity provider is another one's");
+            return Err(text(StatusCode::BAD_GATEWAY, "the identity provider's metadata is another one's"));
+        }
+        Ok(metadata)
+    }
+
+    /// A request that has come back, if it has in the same browser.
+    fn pending(&self, kind: &str, sealed: Option<&String>, headers: &HeaderMap) -> Result<RequestFacts, &'static str> {
+        let facts = sealed.and_then(|sealed| self.proxy.seal.opened::<RequestFacts>(kind, sealed));
+        let facts = facts.ok_or("The request was not made here.")?;
+        if facts.until_unix_s < now_unix_s() {
+            return Err("The request is too old. Start again in the client.");
+        }
+        match self.nonce(headers) {
+            Some(nonce) if digest(&nonce) == facts.browser => Ok(facts),
+            _ => Err("The request was begun in another browser, or cookies are blocked."),
+        }
+    }
+
+    /// Whether a client may have users sent there.
+    fn may_return_to(&self, uri: &str) -> bool {
+        if uri.contains(['#', '\\']) || uri.contains(|c: char| c.is_control() || c.is_whitespace()) {
+            return false;
+        }
+        match self.proxy.redirect_uris.as_slice() {
+            [] => loopback(uri).is_some(),
+            listed => listed.iter().any(|pattern| pattern.is_match(uri)),
+        }
+    }
+
+    /// Sends the user back to the client.
+    fn back(&self, redirect_uri: &str, parameters: &[(&str, &str)], state: Option<&str>) -> Response {
+        let own = self.request.own_server();
+        let state = state.map(|state| ("state", state));
+        let all: Vec<(&str, &str)> =
+            parameters.iter().copied().filter(|(_, value)| !value.is_empty()).chain(state).chain([("iss", own.as_str())]).collect();
+        redirect(&with_parameters(redirect_uri, &all))
+    }
+
+    fn callback_url(&self) -> String {
+        format!("{}/callback", self.request.own_server())
+    }
+
+    fn cookie_name(&self) -> String {
+        format!("tollgate-authorize-{}", digest(&self.request.api.id).get(..8).unwrap_or_default())
+    }
+
+    fn cookie(&self, nonce: &str) -> String {
+        let secure = if self.request.origin.starts_with("https:") { "; Secure" } else { "" };
+        format!("{}={nonce}; Path=/__tyk-as/; HttpOnly; SameSite=Lax; Max-Age={SIGN_IN_S}{secure}", self.cookie_name())
+    }
+
+    /// What the browser's cookie says.
+    fn nonce(&self, headers: &HeaderMap) -> Option<String> {
+        let name = self.cookie_name();
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+        let mut values = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        values.find(|(known, value)| *known == name && is_digest(value)).map(|(_, value)| value.to_owned())
+    }
+}
+
+/// Parameters of a form; `None` if one is there twice.
+fn once(form: &str) -> Option<Parameters> {
+    let mut all = Parameters::new();
+    pairs(form).all(|(name, value)| all.insert(name, value).is_none()).then_some(all)
+}
+
+fn redirect(url: &str) -> Response {
+    match HeaderValue::from_str(url) {
+        Ok(url) => {
+            (StatusCode::SEE_OTHER, [(header::LOCATION, url), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))])
+                .into_response()
+        }
+        Err(_) => refusal("The address to send you to cannot be used."),
+    }
+}
+
+fn with_parameters(url: &str, parameters: &[(&str, &str)]) -> String {
+    let added = parameters.iter().map(|(name, value)| format!("{}={}", encode_form(name), encode_form(value)));
+    format!("{url}{}{}", if url.contains('?') { '&' } else { '?' }, added.collect::<Vec<_>>().join("&"))
+}
+
+fn oauth_error(status: StatusCode, code: &str, why: &str) -> Response {
+    let error = json!({"error": code, "error_description": why});
+    (status, [(header::CACHE_CONTROL, "no-store")], axum::Json(error)).into_response()
+}
+
+/// What is before the port of a URL on the user's own machine, and what is behind.
+fn loopback(uri: &str) -> Option<(&str, &str)> {
+    let rest = uri.strip_prefix("http://")?;
+    let host = ["127.0.0.1", "[::1]", "localhost"].into_iter().find(|host| rest.starts_with(host))?;
+    let behind = rest.get(host.len()..)?;
+    let behind = match behind.strip_prefix(':') {
+        Some(port) => port.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => behind,
+    };
+    (behind.is_empty() || behind.starts_with(['/', '?'])).then_some((host, behind))
+}
+
+/// Whether a URI is a registered one. Programs on the user's machine take any port (RFC 8252, section 7.3).
+fn is_same_place(registered: &str, uri: &str) -> bool {
+    registered == uri || loopback(registered).is_some_and(|place| loopback(uri) == Some(place))
+}
+
+/// A digest of 32 bytes as text.
+fn digest(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(blake3::hash(text.as_bytes()).as_bytes())
+}
+
+/// Whether a text is one of 32 bytes, as challenges and nonces are.
+fn is_digest(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+fn new_nonce() -> Option<String> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).ok()?;
+    Some(URL_SAFE_NO_PAD.encode(random))
+}
+
+fn now_unix_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_same_place, loopback, once};
+
+    #[test]
+    fn only_the_users_own_machine_is_local() {
+        for local in ["http://127.0.0.1/cb", "http://localhost:3000/cb?x=1", "http://[::1]:1", "http://localhost"] {
+            assert!(loopback(local).is_some(), "{local}");
+        }
+        for other in [
+            "https://localhost/",
+            "http://localhost.evil.example/",
+            "http://127.0.0.1.evil.example",
+            "http://localhost:1@evil.example/",
+            "http://localhost@evil.example/",
+            "http://127.0.0.10/",
+            "http://evil.example/http://localhost/",
+        ] {
+            assert!(loopback(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_the_port_may_differ_and_only_there() {
+        assert!(is_same_place("http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb"));
+        for other in ["http://localhost:1/cb", "http://127.0.0.1:1/cb/", "http://127.0.0.1:1/cb?x", "http://127.0.0.1:1x/cb"] {
+            assert!(!is_same_place("http://127.0.0.1:1/cb", other), "{other}");
+        }
+        assert!(!is_same_place("https://a.example:1/cb", "https://a.example:2/cb"));
+    }
+
+    #[test]
+    fn a_parameter_that_is_there_twice_is_none() {
+        assert!(once("a=1&b=2").is_some() && once("").is_some());
+        assert!(once("a=1&a=1").is_none());
+    }
+}

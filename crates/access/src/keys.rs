@@ -2,6 +2,7 @@
 //! changes only after the store has acknowledged the change. With a store that several gateways share, memory holds only recently used
 //! sessions: see `shared`.
 
+mod budget_counters;
 mod call_limits;
 mod held_key;
 mod identities;
@@ -32,7 +33,7 @@ use key_expiry::Ends;
 use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
-use quota::{DirtyQuotas, Quota};
+use quota::DirtyQuotas;
 use rehearsed::KeyOrigin;
 use rights::RightPatterns;
 use saved::SavedQuotas;
@@ -55,6 +56,7 @@ use tollgate_store::question::COUNTERS_MAX;
 use tollgate_store::{CounterValue, DocumentSpace, Store, StoreFault};
 use writes::WriteOrder;
 
+pub use budget_counters::BudgetCounters;
 pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission, TOKEN_SESSION};
@@ -64,6 +66,7 @@ pub use listing::ListedKey;
 pub use mcp_rights::McpRights;
 pub use policies::{Policies, PolicyChange};
 pub use presented::{AskedKeys, Presented};
+pub use quota::Quota;
 pub use rehearsed::stand_in;
 pub use shared::SharedKeys;
 pub use terms::KeyTerms;
@@ -72,6 +75,9 @@ pub use writes::{KeyName, in_place_of, prepared};
 
 /// Interval of the quota writer: a stored quota is at most this old.
 const WRITE_BEHIND: Duration = Duration::from_secs(1);
+
+/// Turns of the quota writer between searches for budgets that are over: a search visits all of them.
+const BUDGETS_FORGOTTEN_EVERY: u64 = 60;
 
 /// Keys that a listing reads before it yields to other work of the control plane; takes some milliseconds.
 const SHOWN_AT_ONCE: usize = 1_024;
@@ -93,6 +99,8 @@ pub struct Keys {
     /// Whether some keys came from a shared store, which knows only their hashes: they are stored under those.
     has_named: AtomicBool,
     saved: SavedQuotas,
+    /// Counters of budgets, by name.
+    budgets: Mutex<BTreeMap<String, Arc<Quota>>>,
     /// Whether quota writes are paused because another process takes over.
     holds_quotas: AtomicBool,
     identities: Mutex<Identities>,
@@ -260,6 +268,7 @@ impl Keys {
             dirty: Arc::default(),
             has_named: AtomicBool::new(false),
             saved: SavedQuotas::default(),
+            budgets: Mutex::default(),
             holds_quotas: AtomicBool::new(false),
             identities: Mutex::default(),
             ends: Mutex::default(),
@@ -546,8 +555,13 @@ impl Keys {
 
     /// Stores changed quotas once a second, for the lifetime of the process.
     pub async fn write_behind(self: Arc<Self>) {
+        let mut turns = 0_u64;
         loop {
             tokio::time::sleep(WRITE_BEHIND).await;
+            turns += 1;
+            if turns.is_multiple_of(BUDGETS_FORGOTTEN_EVERY) {
+                self.forget_budgets(tollgate_clock::unix_s());
+            }
             if self.holds_quotas.load(Ordering::Acquire) {
                 continue;
             }

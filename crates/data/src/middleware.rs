@@ -26,6 +26,7 @@ mod key_state;
 mod limit_headers;
 mod limits_report;
 mod list_filter;
+mod llm_caller;
 mod mcp_caller;
 mod oauth_token;
 mod openid_auth;
@@ -185,6 +186,7 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("RewriteUrl", Runs, rewrite_url::RewriteUrl::compile),
     listed("TransformMethod", Runs, transform_method::TransformMethod::compile),
     listed("McpCaller", Runs, mcp_caller::McpCaller::compile),
+    listed("LlmCaller", Runs, llm_caller::LlmCaller::compile),
     // The gateway's own credentials replace what any step before has set.
     listed("UpstreamCredentials", Passes, upstream_credentials::UpstreamCredentials::compile),
     // A mock answers what a changed request would have asked, after authentication and limits.

@@ -24,5 +24,5 @@ pub use by_address::AddressRates;
 pub use limiter::Limiter;
 pub use rate::Rate;
 pub use shared::SharedLimits;
-pub use shared_quota::SharedQuota;
+pub use shared_quota::{BudgetDecision, BudgetTerms, SharedQuota, TakenUnits};
 pub use smoothing::{SmoothingChange, SmoothingRules};

@@ -1,25 +1,35 @@
 //! One gateway's share of a quota that several gateways use together: the requests that the store has granted in advance. Exact: the store
 //! never grants more than the quota, unused requests are returned, and when little is left each request asks. Pure logic, like `lease`.
+//!
+//! A budget is a quota of units other than requests, such as tokens. What a request costs is known only at its end: it takes what it may cost,
+//! gives back the rest, or is charged more.
 
 /// With less than this left per gateway, every request asks.
 const ASKED_SINGLY_BELOW: i64 = 100;
 /// Most requests granted in advance.
-const LEASE_MAX: i64 = 1_000;
+pub(crate) const LEASE_MAX: i64 = 1_000;
 /// All gateways together hold at most one in this many remaining requests in advance.
 const PARTS: i64 = 10;
 /// Leased requests are returned after this idle time.
-const IDLE_US: u64 = 1_000_000;
+pub(crate) const IDLE_US: u64 = 1_000_000;
 /// How long a refusal holds without asking: another gateway may return something, and an operator may reset the quota.
 const REFUSED_FOR_US: u64 = 100_000;
 /// Time after which a question counts as lost.
 const LOST_AFTER_US: u64 = 1_000_000;
+/// The store tells how long a period still takes, in milliseconds, so two answers name its end with this difference at most.
+const SAME_END_MS: i64 = 1_000;
 
 /// A quota as all gateways know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuotaTerms {
     pub max: i64,
-    pub renewal_s: i64,
+    /// Length of a period that begins now; 0 or less for one without end.
+    pub renewal_ms: i64,
     pub gateways: u64,
+    /// Most units granted in advance.
+    pub lease_max: i64,
+    /// Idle time after which leased units are returned.
+    pub idle_us: u64,
 }
 
 /// A question to the store.
@@ -48,7 +58,8 @@ pub(crate) struct QuotaAnswer {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuotaTake {
-    Taken,
+    /// So many units.
+    Taken(i64),
     Refused,
     /// The store must answer. The first of the waiting requests asks.
     Wait {
@@ -86,22 +97,21 @@ pub(crate) struct QuotaLease {
 }
 
 impl QuotaLease {
-    pub(crate) fn take(&mut self, now_us: u64) -> QuotaTake {
-        self.since_ask += 1;
-        self.used_at_us = now_us;
-        if self.has_renewed(now_us) {
-            // Grants of the previous period are void.
-            *self =
-                QuotaLease { asked_at_us: self.asked_at_us, waiting: self.waiting, used_at_us: now_us, ..QuotaLease::default() };
-        }
-        if self.own > 0 {
-            self.own -= 1;
-            return QuotaTake::Taken;
+    /// Takes `want` units. If the store has no more, it takes what is left, but no less than `least`.
+    pub(crate) fn take(&mut self, least: i64, want: i64, now_us: u64) -> QuotaTake {
+        self.since_ask = self.since_ask.saturating_add(want);
+        self.begin(now_us);
+        if self.own >= want {
+            self.own -= want;
+            return QuotaTake::Taken(want);
         }
         if now_us < self.refused_until_us {
-            return QuotaTake::Refused;
+            return match self.own {
+                own if own >= least => QuotaTake::Taken(std::mem::take(&mut self.own)),
+                _ => QuotaTake::Refused,
+            };
         }
-        self.waiting += 1;
+        self.waiting = self.waiting.saturating_add(want);
         let asks = self.asked_at_us.is_none_or(|asked| now_us >= asked.saturating_add(LOST_AFTER_US));
         if asks {
             self.asked_at_us = Some(now_us);
@@ -109,13 +119,24 @@ impl QuotaLease {
         QuotaTake::Wait { asks }
     }
 
+    /// Notes a use, in a new period if the last one is over: its grants are void.
+    fn begin(&mut self, now_us: u64) {
+        self.used_at_us = now_us;
+        if self.has_renewed(now_us) {
+            *self =
+                QuotaLease { asked_at_us: self.asked_at_us, waiting: self.waiting, used_at_us: now_us, ..QuotaLease::default() };
+        }
+    }
+
     /// Makes a question; only for the caller that was told to ask.
     pub(crate) fn ask(&mut self, terms: &QuotaTerms) -> QuotaAsk {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
-        let waiting = self.waiting.max(1);
+        // What is here already need not be asked for.
+        let waiting = self.waiting.saturating_sub(self.own).max(1);
         let has_plenty = self.left.is_some_and(|left| left >= ASKED_SINGLY_BELOW.saturating_mul(gateways));
         // As many as were needed since the last question, and more: questions about an active quota become ever rarer.
-        let ahead = self.since_ask.saturating_mul(2).min(LEASE_MAX).min(self.left.unwrap_or(0) / PARTS.saturating_mul(gateways));
+        let ahead =
+            self.since_ask.saturating_mul(2).min(terms.lease_max).min(self.left.unwrap_or(0) / PARTS.saturating_mul(gateways));
         self.since_ask = 0;
         let want = if has_plenty { waiting.max(ahead) } else { waiting };
         self.tell(want)
@@ -131,14 +152,16 @@ impl QuotaLease {
         self.asked_at_us = None;
         self.waiting = 0;
         self.settled(ask, answer, now_us);
-        self.refused_until_us = if self.own == 0 { now_us.saturating_add(REFUSED_FOR_US) } else { 0 };
+        let is_short = answer.granted < ask.want;
+        self.refused_until_us = if is_short { now_us.saturating_add(REFUSED_FOR_US) } else { 0 };
     }
 
     /// Applies an answer for which nobody waits.
     pub(crate) fn settled(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.own += (answer.granted - ask.told).max(0);
         self.left = Some(answer.left);
-        self.renews_at_us = u64::try_from(answer.renews_ms).ok().map(|ms| now_us.saturating_add(ms.saturating_mul(1_000)));
+        // The store rounds down: in the last millisecond the period is not over yet.
+        self.renews_at_us = u64::try_from(answer.renews_ms).ok().map(|ms| now_us.saturating_add(ms.max(1).saturating_mul(1_000)));
         self.ends_ms = answer.ends_ms;
     }
 
@@ -156,24 +179,53 @@ impl QuotaLease {
         self.alone += ask.map_or(0, |ask| ask.told);
     }
 
-    /// Takes one without the store. A gateway may take half its share of the last known remainder, because others have used some since; for
-    /// an unknown quota, half its share of the whole quota.
-    pub(crate) fn take_alone(&mut self, terms: &QuotaTerms) -> bool {
+    /// Takes units without the store, as [`QuotaLease::take`]; `None` if there are too few. A gateway may take half its share of the last known
+    /// remainder, because others have used some since; for an unknown quota, half its share of the whole quota.
+    pub(crate) fn take_alone(&mut self, terms: &QuotaTerms, least: i64, want: i64) -> Option<i64> {
         let gateways = i64::try_from(terms.gateways.max(1)).unwrap_or(i64::MAX);
-        let passes = self.alone < self.left.unwrap_or(terms.max) / gateways.saturating_mul(2);
-        self.alone += i64::from(passes);
-        passes
+        let left = self.left.unwrap_or(terms.max) / gateways.saturating_mul(2) - self.alone;
+        let taken = want.min(left);
+        if taken < least.max(1) {
+            return None;
+        }
+        self.alone += taken;
+        Some(taken)
     }
 
-    /// Takes back the count of a request that is refused for another reason. If it was taken without the store, or in a previous period,
-    /// the store has nothing to get back.
-    pub(crate) fn give_back(&mut self, now_us: u64, is_silent: bool) {
-        if self.alone > 0 {
-            self.alone -= 1;
-        } else if !is_silent && !self.has_renewed(now_us) {
-            self.own += 1;
+    /// Takes back units that a request does not use. If they were taken without the store, or in a previous period, the store has nothing to get
+    /// back.
+    pub(crate) fn give_back(&mut self, units: i64, now_us: u64, is_silent: bool) {
+        let alone = units.min(self.alone);
+        self.alone -= alone;
+        if !is_silent && !self.has_renewed(now_us) && units > alone {
+            self.own += units - alone;
             self.refused_until_us = 0;
         }
+    }
+
+    /// Takes back units that were taken in the period that ends then.
+    pub(crate) fn give_back_of(&mut self, ends_ms: i64, units: i64, now_us: u64) {
+        if self.is_period(ends_ms) {
+            self.give_back(units, now_us, false);
+        }
+    }
+
+    /// Charges units that were used although nobody had taken them.
+    pub(crate) fn charge(&mut self, units: i64, now_us: u64) {
+        self.begin(now_us);
+        self.since_ask = self.since_ask.saturating_add(units);
+        let own = units.min(self.own);
+        self.own -= own;
+        self.alone = self.alone.saturating_add(units - own);
+    }
+
+    /// When the present period ends; see [`QuotaAnswer::ends_ms`].
+    pub(crate) fn ends_ms(&self) -> i64 {
+        self.ends_ms
+    }
+
+    fn is_period(&self, ends_ms: i64) -> bool {
+        self.left.is_some() && self.ends_ms.saturating_sub(ends_ms).saturating_abs() < SAME_END_MS
     }
 
     /// Handles a changed session, which may have reset the quota: grants are returned and requested again.
@@ -184,11 +236,11 @@ impl QuotaLease {
 
     /// Decides what to return and to report: grants that nobody has used recently, or everything, and requests that passed without the
     /// store.
-    pub(crate) fn settle(&mut self, now_us: u64, everything: bool) -> Settlement {
+    pub(crate) fn settle(&mut self, terms: &QuotaTerms, now_us: u64, everything: bool) -> Settlement {
         if self.has_renewed(now_us) {
             return Settlement::Nothing;
         }
-        if everything || now_us >= self.used_at_us.saturating_add(IDLE_US) {
+        if everything || now_us >= self.used_at_us.saturating_add(terms.idle_us) {
             self.unused += std::mem::take(&mut self.own);
         }
         if self.unused > 0 || self.alone > 0 {
@@ -218,5 +270,7 @@ impl QuotaLease {
     }
 }
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,47 @@
-//! A quota that several gateways use together, in Tyk's counter.
+//! A quota that several gateways use together, in Tyk's counter. A budget is one as well, in units such as tokens.
 
 use super::admission::{LimitDecision, WaitPolicy};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
-use super::quota_lease::{QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
+use super::quota_lease::{IDLE_US, LEASE_MAX, QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tollgate_clock::{Completer, Pending};
+use tollgate_clock::{Completer, Pending, unix_ms};
 use tollgate_model::config::OnStoreFailure;
+
+/// A budget: so many units until its period ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetTerms {
+    /// Units per period.
+    pub max: i64,
+    /// When the present period ends, in Unix seconds.
+    pub ends_unix_s: u64,
+    /// How long leased units may be idle.
+    pub idle: Duration,
+    /// What applies while the store does not answer, if it is not the default.
+    pub on_failure: Option<OnStoreFailure>,
+}
+
+/// Units that a request has taken of a budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TakenUnits {
+    /// How many.
+    pub units: i64,
+    /// End of their period, by which it is known.
+    pub ends_ms: i64,
+}
+
+/// Whether units could be taken.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BudgetDecision {
+    /// So many.
+    Taken(TakenUnits),
+    /// There are too few.
+    Refused,
+    /// The store is being asked: retry when the answer of `pending` has arrived.
+    Asked,
+    /// The store does not answer, and nothing may be taken meanwhile.
+    Silent,
+}
 
 /// One quota.
 pub struct SharedQuota {
@@ -42,35 +77,96 @@ impl SharedQuota {
         patience: WaitPolicy,
         on_failure: Option<OnStoreFailure>,
     ) -> LimitDecision {
-        let now_us = now.as_micros() as u64;
-        let terms = QuotaTerms { max, renewal_s, gateways: self.of.gateways() };
+        let terms = QuotaTerms {
+            max,
+            renewal_ms: renewal_s.max(0).saturating_mul(1_000),
+            gateways: self.of.gateways(),
+            lease_max: LEASE_MAX,
+            idle_us: IDLE_US,
+        };
+        match self.take(terms, (1, 1), now.as_micros() as u64, patience, on_failure) {
+            BudgetDecision::Taken(_) => LimitDecision::Admitted,
+            BudgetDecision::Refused => LimitDecision::Refused(Duration::ZERO),
+            BudgetDecision::Asked => LimitDecision::Asked,
+            BudgetDecision::Silent => LimitDecision::Silent,
+        }
+    }
+
+    /// Takes `want` units of a budget. If there are no more, it takes what is left, but no less than `least`.
+    pub fn take_units(self: &Arc<Self>, budget: &BudgetTerms, (least, want): (i64, i64), patience: WaitPolicy) -> BudgetDecision {
+        self.take(self.terms_of(budget), (least, want), self.of.now_us(), patience, budget.on_failure)
+    }
+
+    /// Gives back units that are not used.
+    pub fn give_back_units(self: &Arc<Self>, taken: TakenUnits) {
+        let mut state = self.lock();
+        state.lease.give_back_of(taken.ends_ms, taken.units, self.of.now_us());
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
+    /// Charges units that were used beyond those that had been taken.
+    pub fn charge(self: &Arc<Self>, budget: &BudgetTerms, units: i64) {
+        let mut state = self.lock();
+        state.terms = self.terms_of(budget);
+        state.lease.charge(units, self.of.now_us());
+        if state.lease.is_open() {
+            self.remember(&mut state);
+        }
+    }
+
+    fn terms_of(&self, budget: &BudgetTerms) -> QuotaTerms {
+        let left_ms = i64::try_from(budget.ends_unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX)
+            - i64::try_from(unix_ms()).unwrap_or(i64::MAX);
+        QuotaTerms {
+            max: budget.max,
+            renewal_ms: left_ms.max(1),
+            gateways: self.of.gateways(),
+            lease_max: i64::MAX,
+            idle_us: budget.idle.as_micros() as u64,
+        }
+    }
+
+    fn take(
+        self: &Arc<Self>,
+        terms: QuotaTerms,
+        (least, want): (i64, i64),
+        now_us: u64,
+        patience: WaitPolicy,
+        on_failure: Option<OnStoreFailure>,
+    ) -> BudgetDecision {
         let mut state = self.lock();
         state.terms = terms;
-        match state.lease.take(now_us) {
-            QuotaTake::Taken => LimitDecision::Admitted,
-            QuotaTake::Refused => LimitDecision::Refused(Duration::ZERO),
+        let taken = |lease: &QuotaLease, units| BudgetDecision::Taken(TakenUnits { units, ends_ms: lease.ends_ms() });
+        match state.lease.take(least, want, now_us) {
+            QuotaTake::Taken(units) => taken(&state.lease, units),
+            QuotaTake::Refused => BudgetDecision::Refused,
             QuotaTake::Wait { asks } if self.of.is_silent() || now_us < state.failed_until_us || patience == WaitPolicy::IsOver => {
                 if asks {
                     state.lease.unanswered(None);
                 }
                 match self.of.on_failure(on_failure) {
-                    OnStoreFailure::Allow => LimitDecision::Admitted,
-                    OnStoreFailure::Deny => LimitDecision::Silent,
-                    OnStoreFailure::Local if state.lease.take_alone(&terms) => {
-                        self.remember(&mut state);
-                        LimitDecision::Admitted
-                    }
-                    OnStoreFailure::Local => LimitDecision::Refused(Duration::ZERO),
+                    // Nobody has counted it.
+                    OnStoreFailure::Allow => BudgetDecision::Taken(TakenUnits::default()),
+                    OnStoreFailure::Deny => BudgetDecision::Silent,
+                    OnStoreFailure::Local => match state.lease.take_alone(&terms, least, want) {
+                        Some(units) => {
+                            self.remember(&mut state);
+                            taken(&state.lease, units)
+                        }
+                        None => BudgetDecision::Refused,
+                    },
                 }
             }
-            QuotaTake::Wait { asks: false } if state.answer.is_some() => LimitDecision::Asked,
+            QuotaTake::Wait { asks: false } if state.answer.is_some() => BudgetDecision::Asked,
             QuotaTake::Wait { .. } => {
                 let (completer, answer) = Pending::pair();
                 state.answer = Some(answer);
                 let ask = state.lease.ask(&terms);
                 drop(state);
                 self.of.redis.runtime().spawn(self.clone().fetch(terms, ask, completer));
-                LimitDecision::Asked
+                BudgetDecision::Asked
             }
         }
     }
@@ -83,7 +179,7 @@ impl SharedQuota {
     /// Takes back the count of a request that is refused for another reason.
     pub fn give_back(self: &Arc<Self>) {
         let mut state = self.lock();
-        state.lease.give_back(self.of.now_us(), self.of.is_silent());
+        state.lease.give_back(1, self.of.now_us(), self.of.is_silent());
         if state.lease.is_open() {
             self.remember(&mut state);
         }
@@ -123,7 +219,8 @@ impl SharedQuota {
     pub(super) fn to_tell(self: &Arc<Self>, everything: bool) -> Option<(QuotaTerms, QuotaAsk)> {
         let mut state = self.lock();
         state.is_open = false;
-        match state.lease.settle(self.of.now_us(), everything) {
+        let terms = state.terms;
+        match state.lease.settle(&terms, self.of.now_us(), everything) {
             Settlement::Nothing => None,
             Settlement::Later => {
                 self.remember(&mut state);
@@ -172,8 +269,7 @@ impl SharedQuota {
     }
 
     async fn ask(&self, terms: &QuotaTerms, ask: &QuotaAsk) -> CountState {
-        let renewal_ms = terms.renewal_s.max(0).saturating_mul(1_000);
-        let numbers = [terms.max, renewal_ms, ask.want, ask.unused, ask.ends_ms].map(|number| number.to_string());
+        let numbers = [terms.max, terms.renewal_ms, ask.want, ask.unused, ask.ends_ms, ask.told].map(|number| number.to_string());
         self.of.ask(&self.of.scripts.quota, &self.key, &numbers).await
     }
 

@@ -2,7 +2,8 @@
 //!
 //! The upper estimate holds for every model whose tokens are sequences of bytes: a token has at least one byte, so text has at most as many tokens
 //! as bytes. To it come fixed costs for what models add around messages, tools and pictures. The likely estimate is what prose and code take with
-//! today's vocabularies: four bytes a token in ASCII, two elsewhere.
+//! today's vocabularies: four bytes a token in ASCII, two elsewhere. The ample one is half more for letters and others than ASCII, and a token for
+//! each digit and sign, so that text that was made to have many tokens has hardly more.
 
 use crate::form::{Ask, Media, Part, ResponseFormat};
 
@@ -24,6 +25,8 @@ pub struct Estimate {
     pub upper: u64,
     /// About so many.
     pub likely: u64,
+    /// So many, or somewhat less.
+    pub ample: u64,
 }
 
 impl Estimate {
@@ -65,6 +68,7 @@ impl Estimate {
     fn fixed(&mut self, tokens: u64) {
         self.upper = self.upper.saturating_add(tokens);
         self.likely = self.likely.saturating_add(tokens / 2);
+        self.ample = self.ample.saturating_add(tokens);
     }
 
     fn text(&mut self, text: &str) {
@@ -72,6 +76,9 @@ impl Estimate {
         let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
         self.upper = self.upper.saturating_add(bytes);
         self.likely = self.likely.saturating_add(ascii.div_ceil(4) + (bytes - ascii).div_ceil(2));
+        let letters = text.bytes().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ').count() as u64;
+        let ample = (letters * 3).div_ceil(8) + (ascii - letters) + ((bytes - ascii) * 3).div_ceil(4);
+        self.ample = self.ample.saturating_add(ample);
     }
 
     fn part(&mut self, part: &Part) {

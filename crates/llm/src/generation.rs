@@ -24,5 +24,12 @@ pub(crate) fn is_gemini_3_or_later(model: &str) -> bool {
     number.is_some_and(|number| number >= 3)
 }
 
+/// Whether a model may think without showing it, so that an answer may have taken more than its text says.
+pub fn hides_thoughts(model: &str) -> bool {
+    const BEGINNINGS: &[&str] = &["o1", "o3", "o4", "gpt-5", "gemini-2.5", "gemini-3", "gpt-oss"];
+    let name = model.rsplit(['/', ':']).next().unwrap_or(model);
+    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
 #[cfg(test)]
 mod tests;

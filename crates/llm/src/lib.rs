@@ -18,6 +18,7 @@ mod json;
 mod openai_chat;
 mod openai_embeddings;
 mod openai_responses;
+mod output_bound;
 mod passed;
 mod price;
 mod provider;
@@ -33,7 +34,9 @@ pub use form::{
     Ask, Effort, Event, Fault, FaultKind, Media, Message, Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Role, Stop, Tool,
     ToolCall, ToolChoice, ToolResult, Unsupported, Usage,
 };
+pub use generation::hides_thoughts;
 pub use openai_embeddings::EmbeddingAsk;
+pub use output_bound::{BoundedStream, OutputBound};
 pub use passed::{Passed, PassedChange, UsageFilter, passed_body};
 pub use price::{PRICES_OF, Price, PriceTable};
 pub use provider::{Flavour, Provider, ProviderApi, ProviderCredential, ProviderRequest, ProviderStream};

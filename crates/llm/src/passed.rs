@@ -38,7 +38,12 @@ pub struct PassedChange<'a> {
     pub model: Option<&'a str>,
     /// Whether to ask for usage in a stream of OpenAI's Chat Completions; the client's answer then goes through a [`UsageFilter`].
     pub asks_usage: bool,
+    /// Bound of the answer in tokens, and the member that says it where the client says none.
+    pub output_tokens_max: Option<(&'a str, u64)>,
 }
+
+/// The members that bound an answer.
+const BOUNDS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
 
 /// The request with its changes; all other members as they are.
 ///
@@ -48,20 +53,29 @@ pub fn passed_body(body: &[u8], bytes_max: usize, change: PassedChange) -> Resul
     let passed = Passed::read(body, bytes_max)?;
     let model = change.model.filter(|model| *model != passed.model);
     let asks_usage = change.asks_usage && passed.stream && !passed.include_usage;
-    if model.is_none() && !asks_usage {
+    let bound = change.output_tokens_max;
+    if model.is_none() && !asks_usage && bound.is_none() {
         return Ok(body.to_vec());
     }
     let mut changed = Vec::with_capacity(body.len() + 64);
     object(&mut changed, |out| {
+        let mut is_bounded = false;
         for (name, value) in Fields::of_body(body, bytes_max)?.left() {
             match (&*name, model) {
                 ("model", Some(model)) => out.text("model", model),
                 ("stream_options", _) if asks_usage => {}
+                (name, _) if bound.is_some() && BOUNDS.contains(&name) => {
+                    bound.iter().for_each(|(_, tokens)| out.whole(name, *tokens));
+                    is_bounded = true;
+                }
                 _ => out.raw(&name, value.raw()),
             }
         }
         if asks_usage {
             out.object("stream_options", |options| options.flag("include_usage", true));
+        }
+        if let Some((name, tokens)) = bound.filter(|_| !is_bounded) {
+            out.whole(name, tokens);
         }
         Ok(())
     })?;

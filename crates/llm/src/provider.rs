@@ -171,7 +171,7 @@ impl Provider {
         Ok(self.with_head(base, &path, body))
     }
 
-    /// The request of a client whose API the provider speaks.
+    /// The request of a client whose API the provider speaks. `output_tokens_max` takes the place of the client's bound.
     ///
     /// # Errors
     /// As [`crate::Passed::read`].
@@ -181,12 +181,19 @@ impl Provider {
         body: &[u8],
         bytes_max: usize,
         model: Option<&str>,
+        output_tokens_max: Option<u64>,
     ) -> Result<ProviderRequest, Unsupported> {
         let asks_usage = match self.api {
             ProviderApi::OpenAi(flavour) => api == ClientApi::OpenAiChat && flavour.dialect().asks_usage,
             _ => false,
         };
-        let body = passed_body(body, bytes_max, PassedChange { model, asks_usage })?;
+        let member = match (api, self.api) {
+            (ClientApi::OpenAiChat, ProviderApi::OpenAi(flavour)) => flavour.dialect().limit_member,
+            (ClientApi::OpenAiResponses, _) => "max_output_tokens",
+            _ => "max_tokens",
+        };
+        let output_tokens_max = output_tokens_max.map(|tokens| (member, tokens));
+        let body = passed_body(body, bytes_max, PassedChange { model, asks_usage, output_tokens_max })?;
         let base = match self.api {
             ProviderApi::OpenAi(flavour) => flavour.base_path(),
             _ => "/v1",
@@ -207,7 +214,7 @@ impl Provider {
         model: Option<&str>,
     ) -> Option<Result<ProviderRequest, Unsupported>> {
         (self.api == ProviderApi::Anthropic).then(|| {
-            let body = passed_body(body, bytes_max, PassedChange { model, asks_usage: false })?;
+            let body = passed_body(body, bytes_max, PassedChange { model, ..PassedChange::default() })?;
             Ok(self.with_head("/v1", "/messages/count_tokens", body))
         })
     }
@@ -227,7 +234,7 @@ impl Provider {
         bytes_max: usize,
         model: Option<&str>,
     ) -> Result<ProviderRequest, Unsupported> {
-        let body = passed_body(body, bytes_max, PassedChange { model, asks_usage: false })?;
+        let body = passed_body(body, bytes_max, PassedChange { model, ..PassedChange::default() })?;
         let base = match self.api {
             ProviderApi::OpenAi(flavour) => flavour.base_path(),
             _ => "/v1",

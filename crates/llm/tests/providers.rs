@@ -56,16 +56,16 @@ fn paths_and_credentials_are_each_providers_own() {
 #[test]
 fn what_passes_keeps_its_bytes() {
     let openai = provider(ProviderApi::OpenAi(Flavour::OpenAi), None, ProviderCredential::None);
-    let asks = openai.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None).expect("passes");
+    let asks = openai.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None, None).expect("passes");
     assert!(asks.body.ends_with(br#""stream":true,"stream_options":{"include_usage":true}}"#));
     let responses =
-        openai.passed_request(ClientApi::OpenAiResponses, br#"{"model": "m","input":1}"#, BYTES_MAX, None).expect("passes");
+        openai.passed_request(ClientApi::OpenAiResponses, br#"{"model": "m","input":1}"#, BYTES_MAX, None, None).expect("passes");
     assert_eq!(
         (responses.path_and_query.as_str(), responses.body.as_slice()),
         ("/v1/responses", &br#"{"model": "m","input":1}"#[..])
     );
     let mistral = provider(ProviderApi::OpenAi(Flavour::Mistral), None, ProviderCredential::None);
-    assert_eq!(mistral.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None).expect("passes").body, CHAT);
+    assert_eq!(mistral.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None, None).expect("passes").body, CHAT);
     let embeddings = openai.passed_embedding_request(br#"{"model":"a","input":[1,2]}"#, BYTES_MAX, Some("b")).expect("passes");
     assert_eq!(
         (embeddings.path_and_query.as_str(), embeddings.body.as_slice()),

@@ -1,15 +1,22 @@
 //! A client's request, and the request for a provider that is made of it.
 
+use crate::holdings::Outlook;
 use crate::surface::Surface;
 use crate::terms::ProviderTerms;
 use http::HeaderMap;
 use hyper::body::Bytes;
 use std::sync::OnceLock;
 use tollgate_llm::aws_sigv4::{AwsScope, sign};
-use tollgate_llm::{Ask, ClientApi, EmbeddingAsk, Fault, FaultKind, Passed, Provider, ProviderApi, ProviderRequest, Unsupported};
+use tollgate_llm::{
+    Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, Part, Passed, Provider, ProviderApi, ProviderRequest,
+    Reasoning, Unsupported, hides_thoughts,
+};
 
 /// Largest body of a request.
 pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
+
+/// Bound of an answer if a budget needs one and nobody states it: every model can write so much.
+const OUTPUT_TOKENS: u64 = 4_096;
 
 /// Lines of a client that go to a provider of its own API: what they switch on changes the answer, and they are no credentials.
 const PASSED_LINES: [&str; 2] = ["anthropic-beta", "openai-beta"];
@@ -24,6 +31,15 @@ pub(crate) struct Asked {
     pub passed: Passed,
     /// The request in the one form, read when the first provider needs it.
     ask: OnceLock<Result<Ask, Unsupported>>,
+}
+
+/// Bounds of an answer, in tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AnswerBounds {
+    /// The API's, where the provider needs one.
+    pub api: Option<u64>,
+    /// That of the budgets, in place of all others.
+    pub budget: Option<u64>,
 }
 
 /// How an answer gets to the client.
@@ -60,11 +76,11 @@ impl Asked {
         &self,
         provider: &ProviderTerms,
         model: &str,
-        output_tokens_max: Option<u64>,
+        bounds: AnswerBounds,
         now_unix_s: u64,
     ) -> Result<(ProviderRequest, Translation), Fault> {
         let made = match &self.surface {
-            Surface::Talk(api) => self.talk(*api, &provider.provider, model, output_tokens_max),
+            Surface::Talk(api) => self.talk(*api, &provider.provider, model, bounds),
             Surface::Embeddings => self.embeddings(&provider.provider, model),
             Surface::CountTokens => return self.count(provider, model),
             Surface::Models | Surface::Model(_) => return Err(Fault::new(FaultKind::NotFound, "there is no such path")),
@@ -80,24 +96,56 @@ impl Asked {
         Ok((request, translation))
     }
 
+    /// The request in the one form.
+    fn ask(&self, api: ClientApi) -> Result<&Ask, Unsupported> {
+        self.ask.get_or_init(|| api.read(&self.body, REQUEST_BYTES_MAX)).as_ref().map_err(Unsupported::clone)
+    }
+
+    /// What it may cost. `is_strict`: it must have a bound.
+    ///
+    /// # Errors
+    /// It has none, as far as is known here.
+    pub(crate) fn outlook(&self, model: &str, output_tokens_max: Option<u64>, is_strict: bool) -> Result<Outlook, Unsupported> {
+        let bytes = self.body.len() as u64;
+        let by_bytes = Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes };
+        let Surface::Talk(api) = &self.surface else { return Ok(Outlook { prompt: by_bytes, ..Outlook::default() }) };
+        let hides_thoughts = hides_thoughts(model);
+        let ask = match self.ask(*api) {
+            Ok(ask) => ask,
+            Err(refused) if is_strict => return Err(refused),
+            Err(_) => return Ok(Outlook { prompt: by_bytes, hides_thoughts, ..Outlook::default() }),
+        };
+        if is_strict && has_document_elsewhere(ask) {
+            let why = "a document by URL has no bound, which a budget needs".to_owned();
+            return Err(Unsupported { field: "messages".to_owned(), why });
+        }
+        let thoughts = if let Some(Reasoning::Budget(tokens)) = ask.reasoning { tokens.saturating_add(1) } else { 0 };
+        Ok(Outlook {
+            prompt: Estimate::of(ask),
+            output_max: ask.output_tokens_max.or(output_tokens_max).unwrap_or(OUTPUT_TOKENS),
+            output_least: thoughts,
+            hides_thoughts,
+        })
+    }
+
     fn talk(
         &self,
         api: ClientApi,
         provider: &Provider,
         model: &str,
-        output_tokens_max: Option<u64>,
+        bounds: AnswerBounds,
     ) -> Result<(ProviderRequest, Translation), Unsupported> {
         if provider.speaks(api) {
-            let request = provider.passed_request(api, &self.body, REQUEST_BYTES_MAX, Some(model))?;
+            let request = provider.passed_request(api, &self.body, REQUEST_BYTES_MAX, Some(model), bounds.budget)?;
             let hides_usage = api == ClientApi::OpenAiChat && self.passed.stream && !self.passed.include_usage;
             return Ok((request, Translation::None { hides_usage }));
         }
-        let read = self.ask.get_or_init(|| api.read(&self.body, REQUEST_BYTES_MAX));
-        let ask = read.as_ref().map_err(Unsupported::clone)?;
+        let ask = self.ask(api)?;
         let mut sent = Ask { model: model.to_owned(), ..ask.clone() };
         if provider.api == ProviderApi::Anthropic {
-            sent.output_tokens_max = sent.output_tokens_max.or(output_tokens_max);
+            sent.output_tokens_max = sent.output_tokens_max.or(bounds.api);
         }
+        sent.output_tokens_max = bounds.budget.or(sent.output_tokens_max);
         let request = provider.request(&sent).map_err(|refused| api.field(refused))?;
         Ok((request, Translation::Talk(Box::new(ask.clone()), api)))
     }
@@ -126,4 +174,12 @@ impl Asked {
             request.headers.extend(value.map(|value| (name, value.to_owned())));
         }
     }
+}
+
+fn has_document_elsewhere(ask: &Ask) -> bool {
+    let is_elsewhere = |part: &Part| matches!(part, Part::Document(Media::Url(_), _));
+    ask.messages.iter().flat_map(|message| &message.parts).any(|part| match part {
+        Part::ToolResult(result) => result.parts.iter().any(is_elsewhere),
+        part => is_elsewhere(part),
+    })
 }

@@ -1,9 +1,11 @@
 //! One request to one provider. Nothing goes to the client until the provider's answer has begun, so that another can be asked.
 
 use crate::answer::{AnswerBody, fault, stream, tell_source, tell_usage, whole};
-use crate::asked::{Asked, Translation};
+use crate::asked::{AnswerBounds, Asked, Translation};
+use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::figures::LlmOutcome;
+use crate::holdings::Holdings;
 use crate::llm_server::{LlmServer, since_1970};
 use crate::relay::Relay;
 use crate::routes::Way;
@@ -14,10 +16,11 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tollgate_llm::{
-    AnswerContext, AnswerFormat, Ask, Fault, FaultKind, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
+    AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
 };
 use tollgate_outbound::{Call, CallLimits};
 
@@ -42,19 +45,28 @@ struct Success<'a> {
 
 impl LlmServer {
     /// Asks a provider.
-    pub(crate) async fn attempt(&self, asked: &Asked, way: &Way) -> Result<Response<AnswerBody>, Failure> {
+    pub(crate) async fn attempt(&self, asked: &Asked, way: &Way, budgets: &[Arc<Budget>]) -> Result<Response<AnswerBody>, Failure> {
         let gone = || Failure::new(FaultKind::Server, "the provider is gone", "the provider is gone");
         let provider = self.terms.providers.get(way.provider).ok_or_else(gone)?;
         let model = way.model.as_deref().unwrap_or(&asked.passed.model);
-        let made = asked.request_for(provider, model, self.terms.output_tokens_max, since_1970().as_secs());
+        let price = self.prices.of(model);
+        let holdings = self.hold(asked, model, budgets, price).await?;
+        let bounds = AnswerBounds { api: self.terms.output_tokens_max, budget: holdings.output_max() };
+        let made = asked.request_for(provider, model, bounds, since_1970().as_secs());
         let (request, translation) = made.map_err(Failure::unsupported)?;
-        let mut tally = Tally::new(way.figures.clone(), self.prices.of(model).cloned());
+        let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings);
         let began = Instant::now();
         let last = began + provider.time_max;
         let first = self.terms.first_token_max.filter(|_| asked.streams()).map_or(last, |max| last.min(began + max));
+        tally.is_sent = true;
         let response = self.open(provider, request, first - began).await;
-        let response = response.inspect_err(|failure| tally.outcome = failure.outcome())?;
+        let response = response.inspect_err(|failure| {
+            tally.outcome = failure.outcome();
+            // One that is late may have answered all the same.
+            tally.is_sent = failure.fault.kind == FaultKind::Timeout;
+        })?;
         let (head, body) = response.into_parts();
+        tally.is_sent = head.status.is_success();
         let mut answered = if head.status.is_success() {
             let deadlines = (first, last);
             let success = Success { asked, provider, body, translation, tally, deadlines };
@@ -64,6 +76,17 @@ impl LlmServer {
         };
         tell_source(&mut answered, &provider.name, model);
         Ok(answered)
+    }
+
+    /// Takes what a request may cost of its budgets.
+    async fn hold(&self, asked: &Asked, model: &str, budgets: &[Arc<Budget>], price: Option<&Price>) -> Result<Holdings, Failure> {
+        if budgets.is_empty() || !matches!(asked.surface, Surface::Talk(_) | Surface::Embeddings) {
+            return Ok(Holdings::default());
+        }
+        let strict = budgets.iter().find(|budget| budget.is_strict());
+        let outlook = asked.outlook(model, self.terms.output_tokens_max, strict.is_some());
+        let outlook = outlook.map_err(|refused| Failure::unsupported(refused.fault()))?;
+        Holdings::take(budgets, outlook, price).await
     }
 
     /// Sends a request, and waits for the head of the answer.
@@ -93,6 +116,7 @@ impl Success<'_> {
     async fn stream(mut self, headers: &HeaderMap) -> Result<Response<AnswerBody>, Failure> {
         let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase());
         if !kind.is_some_and(|kind| kind.contains("event-stream") || kind.contains("eventstream")) {
+            self.tally.is_sent = false;
             return Err(self.broken("the provider answered no stream of events"));
         }
         let Success { asked, provider, body, translation, tally, deadlines: (first, _) } = self;
@@ -100,7 +124,8 @@ impl Success<'_> {
         let relay = match translation {
             Translation::Talk(ask, api) => Relay::translated(body, &provider.provider, (api, context(&ask)), silence),
             Translation::None { hides_usage } => {
-                let ask = Ask { model: asked.passed.model.clone(), ..Ask::default() };
+                let include_usage = asked.passed.include_usage;
+                let ask = Ask { model: asked.passed.model.clone(), include_usage, ..Ask::default() };
                 Relay::passed(body, &provider.provider, (asked.form, context(&ask)), hides_usage, silence)
             }
             // There is no stream of embeddings.
@@ -115,8 +140,12 @@ impl Success<'_> {
             Ok(body) => body,
             Err(why) => return Err(self.broken(why)),
         };
+        if matches!(self.asked.surface, Surface::Talk(_)) {
+            self.tally.text_bytes = body.len() as u64;
+        }
         let written = match &self.translation {
             Translation::None { .. } if body.trim_ascii_start().first() != Some(&b'{') => {
+                self.tally.is_sent = false;
                 return Err(self.broken("the provider answered no JSON"));
             }
             Translation::None { .. } => Ok((body.to_vec(), self.usage(&body))),

@@ -12,6 +12,8 @@ pub(crate) struct Failure {
     pub wait_ms: Option<u64>,
     /// For the log.
     pub why: String,
+    /// The budget that has too little left.
+    pub budget: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,18 +22,25 @@ pub(crate) enum FailureKind {
     Unsupported,
     RateLimited,
     Failed,
+    /// A budget has too little left; no provider was asked.
+    NoBudget,
 }
 
 impl Failure {
     /// The request cannot be translated.
     pub(crate) fn unsupported(fault: Fault) -> Self {
-        Failure { why: fault.message.clone(), fault, kind: FailureKind::Unsupported, wait_ms: None }
+        Failure { why: fault.message.clone(), fault, kind: FailureKind::Unsupported, wait_ms: None, budget: None }
+    }
+
+    /// A budget says no.
+    pub(crate) fn of_budget(name: &str, fault: Fault, wait_ms: Option<u64>) -> Self {
+        Failure { why: String::new(), fault, kind: FailureKind::NoBudget, wait_ms, budget: Some(name.to_owned()) }
     }
 
     /// The provider said so.
     pub(crate) fn of_fault(fault: Fault) -> Self {
         let kind = if fault.kind == FaultKind::RateLimit { FailureKind::RateLimited } else { FailureKind::Failed };
-        Failure { why: fault.message.clone(), fault, kind, wait_ms: None }
+        Failure { why: fault.message.clone(), fault, kind, wait_ms: None, budget: None }
     }
 
     /// `told` is for the client, `why` for the log.
@@ -42,7 +51,7 @@ impl Failure {
     pub(crate) fn outcome(&self) -> LlmOutcome {
         match self.kind {
             FailureKind::RateLimited => LlmOutcome::RateLimited,
-            FailureKind::Unsupported | FailureKind::Failed => LlmOutcome::Failed,
+            FailureKind::Unsupported | FailureKind::NoBudget | FailureKind::Failed => LlmOutcome::Failed,
         }
     }
 }

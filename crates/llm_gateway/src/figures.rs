@@ -3,12 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tollgate_access::keys::Quota;
 use tollgate_llm::Usage;
+use tollgate_model::session::BudgetUnit;
 
 /// The figures of one API. They go on when a reload changes its providers.
 #[derive(Default)]
 pub struct LlmFigures {
     lanes: Mutex<BTreeMap<(String, String), Arc<LaneFigures>>>,
+    budgets: Mutex<BTreeMap<(String, String), Arc<BudgetFigures>>>,
+}
+
+/// Most budgets with figures of their own: those of keys have names that operators write.
+const BUDGETS_MAX: usize = 1_000;
+
+/// The figures of budgets with one name, of one kind of holder.
+#[derive(Default)]
+pub struct BudgetFigures {
+    refused: AtomicU64,
+    /// The counter, if there is only one.
+    counter: Mutex<Option<(Arc<Quota>, i64, BudgetUnit)>>,
 }
 
 /// The figures of one model at one provider.
@@ -49,6 +63,8 @@ pub enum LlmOutcome {
     Broken,
     /// The client left before the end.
     ClientLeft,
+    /// The answer was longer than its budget, and ended there.
+    Cut,
 }
 
 impl TokenKind {
@@ -70,13 +86,14 @@ impl TokenKind {
 
 impl LlmOutcome {
     /// All.
-    pub const ALL: [LlmOutcome; 6] = [
+    pub const ALL: [LlmOutcome; 7] = [
         LlmOutcome::Ok,
         LlmOutcome::Refused,
         LlmOutcome::RateLimited,
         LlmOutcome::Failed,
         LlmOutcome::Broken,
         LlmOutcome::ClientLeft,
+        LlmOutcome::Cut,
     ];
 
     /// Its name.
@@ -88,6 +105,7 @@ impl LlmOutcome {
             LlmOutcome::Failed => "failed",
             LlmOutcome::Broken => "broken",
             LlmOutcome::ClientLeft => "client_left",
+            LlmOutcome::Cut => "cut",
         }
     }
 }
@@ -108,6 +126,48 @@ impl LlmFigures {
     pub fn all(&self) -> Vec<((String, String), Arc<LaneFigures>)> {
         let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.iter().map(|(names, lane)| (names.clone(), lane.clone())).collect()
+    }
+}
+
+impl LlmFigures {
+    /// The figures of budgets by whose they are and their name; `None` if there are too many.
+    pub(crate) fn budget(&self, of: &str, name: &str) -> Option<Arc<BudgetFigures>> {
+        let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = (of.to_owned(), name.to_owned());
+        if budgets.len() >= BUDGETS_MAX && !budgets.contains_key(&names) {
+            return None;
+        }
+        Some(budgets.entry(names).or_default().clone())
+    }
+
+    /// All of them, with whose they are and their names.
+    pub fn all_budgets(&self) -> Vec<((String, String), Arc<BudgetFigures>)> {
+        let budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        budgets.iter().map(|(names, budget)| (names.clone(), budget.clone())).collect()
+    }
+}
+
+impl BudgetFigures {
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes the only counter of this name.
+    pub(crate) fn note(&self, counter: &Arc<Quota>, max: i64, unit: BudgetUnit) {
+        *self.counter.lock().unwrap_or_else(PoisonError::into_inner) = Some((counter.clone(), max, unit));
+    }
+
+    /// Requests that a budget had too little left for.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Size and use in the present period, and what is counted; dollars as such.
+    pub fn standing(&self, now_unix_s: u64) -> Option<(f64, f64, &'static str)> {
+        let (counter, max, unit) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let left = counter.view(max, now_unix_s).map_or(max, |view| view.remaining);
+        let scale = if unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
+        Some((max as f64 / scale, (max - left) as f64 / scale, unit.name()))
     }
 }
 

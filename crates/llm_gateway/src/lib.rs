@@ -1,15 +1,18 @@
 //! One endpoint in front of many providers of language models. Clients speak OpenAI's or Anthropic's API; each request goes to the provider of
 //! its model, translated where the provider speaks another API, and to the next one as long as nothing was answered.
 //!
-//! It knows nothing of keys, limits and rules: the data path has decided about each request before it comes here. A client's credentials never go
-//! to a provider, and those for a provider never to a client or into the log.
+//! It knows nothing of keys, rates and rules: the data path has decided about each request before it comes here, and says which budgets it meets.
+//! A client's credentials never go to a provider, and those for a provider never to a client or into the log.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod asked;
 mod attempt;
+mod budget;
+mod caller;
 mod failure;
 mod figures;
+mod holdings;
 mod llm_server;
 mod models;
 mod relay;
@@ -21,6 +24,7 @@ mod tally;
 mod terms;
 mod tries;
 
-pub use figures::{LaneFigures, LlmFigures, LlmOutcome, TokenKind};
+pub use caller::CALLER_HEADER;
+pub use figures::{BudgetFigures, LaneFigures, LlmFigures, LlmOutcome, TokenKind};
 pub use llm_server::LlmServer;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};

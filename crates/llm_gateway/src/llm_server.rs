@@ -19,8 +19,7 @@ pub struct LlmServer {
     pub(crate) standings: Vec<Standing>,
     pub(crate) prices: PriceTable,
     started: Instant,
-    /// The API's figures stay as long as somebody counts.
-    _figures: Arc<LlmFigures>,
+    pub(crate) figures: Arc<LlmFigures>,
 }
 
 impl fmt::Debug for LlmServer {
@@ -35,11 +34,11 @@ impl LlmServer {
         LlmServer {
             routes: Routes::new(&terms, &figures),
             standings: terms.providers.iter().map(|_| Standing::default()).collect(),
-            prices: PriceTable::built_in(),
+            prices: PriceTable::built_in().with(terms.prices.iter().cloned()),
             started: Instant::now(),
             terms,
             client,
-            _figures: figures,
+            figures,
         }
     }
 

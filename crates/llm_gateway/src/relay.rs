@@ -12,8 +12,8 @@ use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 use tollgate_llm::{
-    AnswerContext, AnswerFormat, ClientApi, ClientWriter, Event, Fault, FaultKind, Provider, ProviderStream, UsageFilter,
-    UsageReader,
+    AnswerContext, AnswerFormat, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, Provider,
+    ProviderStream, UsageFilter, UsageReader,
 };
 
 /// Largest event of a stream that is translated.
@@ -48,6 +48,8 @@ struct PassedStream {
     answer: AnswerContext,
     filter: Option<UsageFilter>,
     usage: UsageReader,
+    /// Ends an answer that is longer than its budget.
+    bounded: Option<BoundedStream>,
     /// Reads the beginning, where this API's events can be told apart.
     probe: Option<ProviderStream>,
     /// The last bytes, which say whether an event is complete.
@@ -57,6 +59,7 @@ struct PassedStream {
 struct TranslatedStream {
     reader: ProviderStream,
     writer: ClientWriter,
+    bound: Option<OutputBound>,
 }
 
 impl Relay {
@@ -68,12 +71,16 @@ impl Relay {
         hides_usage: bool,
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
+        let has_reader = api != ClientApi::OpenAiResponses;
+        let bound = tally.output_max().filter(|_| has_reader);
+        let bounded = bound.map(|tokens_max| BoundedStream::new(provider, api, answer.clone(), tokens_max, EVENT_BYTES_MAX));
         let stream = PassedStream {
             api,
             answer,
+            bounded,
             filter: hides_usage.then(|| UsageFilter::new(EVENT_BYTES_MAX)),
             usage: UsageReader::new(AnswerFormat::from(api), true),
-            probe: (api != ClientApi::OpenAiResponses).then(|| provider.stream(EVENT_BYTES_MAX)),
+            probe: has_reader.then(|| provider.stream(EVENT_BYTES_MAX)),
             tail: Vec::new(),
         };
         Self::new(body, RelayKind::Passed(Box::new(stream)), tally, silence_max)
@@ -86,7 +93,8 @@ impl Relay {
         (api, answer): (ClientApi, AnswerContext),
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
-        let stream = TranslatedStream { reader: provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer) };
+        let bound = tally.output_max().map(OutputBound::new);
+        let stream = TranslatedStream { reader: provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer), bound };
         Self::new(body, RelayKind::Translated(Box::new(stream)), tally, silence_max)
     }
 
@@ -121,6 +129,8 @@ impl Relay {
     }
 
     fn failed(mut self, fault: Fault) -> Failure {
+        // Nobody pays for an error, but a late answer may be under way.
+        self.tally.is_sent = fault.kind == FaultKind::Timeout;
         let failure = Failure::of_fault(fault);
         self.tally.outcome = failure.outcome();
         failure
@@ -163,11 +173,13 @@ impl Relay {
             RelayKind::Passed(stream) => {
                 stream.usage.push(bytes);
                 self.tally.usage = stream.usage.usage();
+                self.tally.text_bytes = stream.usage.text_bytes();
                 stream.note_tail(bytes);
-                match &mut stream.filter {
-                    Some(filter) => filter.push(bytes, &mut self.out),
-                    None => self.out.extend_from_slice(bytes),
+                if !stream.pass(bytes, &mut self.out) {
+                    self.is_over = true;
+                    self.tally.outcome = LlmOutcome::Cut;
                 }
+                self.tally.tokens = stream.bounded.as_ref().map_or(0, BoundedStream::tokens);
                 if !self.has_begun {
                     let events = stream.probe.as_mut().map(|probe| probe.push(bytes)).unwrap_or_default();
                     self.fault = events.iter().find_map(fault_of).cloned();
@@ -180,6 +192,7 @@ impl Relay {
                 self.write(&events);
             }
         }
+        self.tally.go_on();
     }
 
     /// The provider has said all.
@@ -187,9 +200,7 @@ impl Relay {
         self.is_over = true;
         match &mut self.kind {
             RelayKind::Passed(stream) => {
-                if let Some(filter) = &mut stream.filter {
-                    filter.end(&mut self.out);
-                }
+                stream.end(&mut self.out);
                 if !self.has_begun && stream.usage.stop().is_none() && stream.usage.usage().is_none() {
                     return self.broken("the provider's stream has no answer");
                 }
@@ -224,6 +235,16 @@ impl Relay {
     fn write(&mut self, events: &[Event]) {
         let RelayKind::Translated(stream) = &mut self.kind else { return };
         for event in events {
+            if let Some(bound) = &mut stream.bound
+                && !bound.admits(event)
+            {
+                bound.ending().iter().for_each(|event| stream.writer.write(event, &mut self.out));
+                self.is_over = true;
+                self.tally.outcome = LlmOutcome::Cut;
+                return;
+            }
+            self.tally.text_bytes += event.text_bytes() as u64;
+            self.tally.tokens = stream.bound.as_ref().map_or(0, OutputBound::tokens);
             stream.writer.write(event, &mut self.out);
             self.has_begun |= is_first_token(event);
             match event {
@@ -241,6 +262,33 @@ impl Relay {
 }
 
 impl PassedStream {
+    /// Passes bytes on. False if the answer was ended.
+    fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
+        let mut within = Vec::new();
+        let (goes_on, bytes) = match &mut self.bounded {
+            Some(bounded) => (bounded.push(bytes, &mut within), within.as_slice()),
+            None => (true, bytes),
+        };
+        match &mut self.filter {
+            Some(filter) => filter.push(bytes, out),
+            None => out.extend_from_slice(bytes),
+        }
+        goes_on
+    }
+
+    /// Passes on what is left when the stream has ended.
+    fn end(&mut self, out: &mut Vec<u8>) {
+        let mut rest = Vec::new();
+        self.bounded.iter_mut().for_each(|bounded| bounded.end(&mut rest));
+        match &mut self.filter {
+            Some(filter) => {
+                filter.push(&rest, out);
+                filter.end(out);
+            }
+            None => out.extend_from_slice(&rest),
+        }
+    }
+
     fn note_tail(&mut self, bytes: &[u8]) {
         let kept = bytes.get(bytes.len().saturating_sub(4)..).unwrap_or_default();
         self.tail.extend_from_slice(kept);
@@ -251,7 +299,11 @@ impl PassedStream {
     /// Whether what the client has is whole events.
     fn is_between_events(&self) -> bool {
         // The filter holds what is not complete.
-        self.filter.is_some() || self.tail.is_empty() || self.tail.ends_with(b"\n\n") || self.tail.ends_with(b"\r\n\r\n")
+        self.filter.is_some()
+            || self.bounded.is_some()
+            || self.tail.is_empty()
+            || self.tail.ends_with(b"\n\n")
+            || self.tail.ends_with(b"\r\n\r\n")
     }
 }
 

@@ -1,6 +1,7 @@
 //! What one request to a provider comes to, counted when it is over, whichever way.
 
 use crate::figures::{LaneFigures, LlmOutcome};
+use crate::holdings::{Holdings, Progress};
 use std::sync::Arc;
 use tollgate_llm::{Price, Usage};
 
@@ -8,13 +9,36 @@ use tollgate_llm::{Price, Usage};
 pub(crate) struct Tally {
     pub outcome: LlmOutcome,
     pub usage: Option<Usage>,
+    /// Bytes of the answer's text so far.
+    pub text_bytes: u64,
+    /// Tokens of the answer that were certainly there.
+    pub tokens: u64,
+    /// Whether the provider may have begun to answer, which costs.
+    pub is_sent: bool,
     price: Option<Price>,
     figures: Arc<LaneFigures>,
+    holdings: Holdings,
 }
 
 impl Tally {
-    pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>) -> Self {
-        Tally { outcome: LlmOutcome::ClientLeft, usage: None, price, figures }
+    pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
+        Tally { outcome: LlmOutcome::ClientLeft, usage: None, text_bytes: 0, tokens: 0, is_sent: false, price, figures, holdings }
+    }
+
+    /// The bound of the answer, if a budget needs one.
+    pub(crate) fn output_max(&self) -> Option<u64> {
+        self.holdings.output_max()
+    }
+
+    /// More of the answer is there.
+    pub(crate) fn go_on(&mut self) {
+        let progress = self.progress();
+        self.holdings.settle(progress);
+    }
+
+    fn progress(&self) -> Progress {
+        let is_complete = matches!(self.outcome, LlmOutcome::Ok);
+        Progress { usage: self.usage, text_bytes: self.text_bytes, tokens: self.tokens, is_complete }
     }
 }
 
@@ -24,6 +48,10 @@ impl Drop for Tally {
         if let Some(usage) = self.usage {
             let usage = usage.bounded();
             self.figures.add_usage(&usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
+        }
+        let holdings = std::mem::take(&mut self.holdings);
+        if self.is_sent {
+            holdings.pay(self.progress());
         }
     }
 }

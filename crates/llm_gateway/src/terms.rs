@@ -1,9 +1,12 @@
 //! What a server is made of.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
-use tollgate_llm::Provider;
+use tollgate_access::keys::BudgetCounters;
 use tollgate_llm::aws_sigv4::AwsKeys;
+use tollgate_llm::{Price, Provider};
+use tollgate_model::config::OnStoreFailure;
 use tollgate_tls::TlsSettings;
 
 /// The providers and models of one API.
@@ -20,6 +23,12 @@ pub struct LlmTerms {
     pub output_tokens_max: Option<u64>,
     /// How providers' certificates are checked.
     pub tls: TlsSettings,
+    /// Prices that come before the built-in ones.
+    pub prices: Vec<Price>,
+    /// Counters of budgets.
+    pub counters: Option<Arc<dyn BudgetCounters>>,
+    /// What applies to budgets while the shared store does not answer.
+    pub on_store_failure: Option<OnStoreFailure>,
 }
 
 /// A provider.

@@ -2,11 +2,13 @@
 
 use crate::answer::{AnswerBody, fault};
 use crate::asked::Asked;
+use crate::budget::Budget;
 use crate::failure::{Failure, FailureKind};
 use crate::llm_server::LlmServer;
 use crate::models::unknown;
 use crate::routes::{Way, in_order};
-use http::Response;
+use http::{HeaderName, HeaderValue, Response};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 use tollgate_llm::{Fault, FaultKind};
@@ -20,6 +22,7 @@ impl LlmServer {
         let Some(ways) = self.routes.to(&asked.passed.model) else {
             return fault(asked.form, &unknown(&self.routes, &asked.passed.model), None);
         };
+        let budgets = self.budgets_of(&asked.headers);
         let ways = in_order(ways, getrandom::u64().unwrap_or_default());
         let is_alone = ways.len() == 1;
         let now_ms = self.now_ms();
@@ -35,11 +38,12 @@ impl LlmServer {
         }
         let mut told: Option<Failure> = None;
         for way in ready {
-            let failure = match self.tried(asked, way).await {
+            let failure = match self.tried(asked, way, &budgets).await {
                 Ok(response) => return response,
+                Err(failure) if failure.kind == FailureKind::NoBudget => return no_budget(asked, &failure),
                 Err(failure) if is_alone && failure.kind == FailureKind::Failed => {
                     sleep(PAUSE).await;
-                    match self.tried(asked, way).await {
+                    match self.tried(asked, way, &budgets).await {
                         Ok(response) => return response,
                         Err(failure) => failure,
                     }
@@ -62,14 +66,14 @@ impl LlmServer {
         provider.max(way.standing.left_ms(now_ms))
     }
 
-    async fn tried(&self, asked: &Asked, way: &Way) -> Result<Response<AnswerBody>, Failure> {
-        let tried = self.attempt(asked, way).await;
+    async fn tried(&self, asked: &Asked, way: &Way, budgets: &[Arc<Budget>]) -> Result<Response<AnswerBody>, Failure> {
+        let tried = self.attempt(asked, way, budgets).await;
         let (now_ms, standing) = (self.now_ms(), self.standings.get(way.provider));
         match &tried {
             Ok(_) => standing.into_iter().for_each(|standing| standing.succeed()),
             Err(failure) => {
                 match failure.kind {
-                    FailureKind::Unsupported => return tried,
+                    FailureKind::Unsupported | FailureKind::NoBudget => return tried,
                     FailureKind::RateLimited => way.standing.wait(now_ms, failure.wait_ms.unwrap_or_default()),
                     FailureKind::Failed => standing.into_iter().for_each(|standing| standing.fail(now_ms)),
                 }
@@ -79,4 +83,13 @@ impl LlmServer {
         }
         tried
     }
+}
+
+/// A budget has too little left, whoever would answer.
+fn no_budget(asked: &Asked, failure: &Failure) -> Response<AnswerBody> {
+    let mut response = fault(asked.form, &failure.fault, failure.wait_ms);
+    if let Some(name) = failure.budget.as_deref().and_then(|name| HeaderValue::from_str(name).ok()) {
+        response.headers_mut().insert(HeaderName::from_static("x-tollgate-llm-budget"), name);
+    }
+    response
 }

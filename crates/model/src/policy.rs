@@ -15,7 +15,8 @@ use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
 use crate::session::{
-    AccessLimit, AccessRight, DryRun, KeepsUnknown, LimitStoreFailure, RateLimit, Smoothing, check_limits, check_rights,
+    AccessLimit, AccessRight, BudgetHolder, DryRun, KeepsUnknown, LimitStoreFailure, LlmBudget, RateLimit, Smoothing, check_limits,
+    check_rights,
 };
 
 use crate::zero_values::DocumentKind;
@@ -75,6 +76,9 @@ pub struct Policy {
     /// What applies to the limits while the store is unavailable. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
+    /// How much of language models its keys may use. Not in Tyk.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub llm_budgets: Vec<LlmBudget>,
     /// Whether keys sign their requests.
     pub hmac_enabled: bool,
     /// Whether keys sign their requests with a private key.
@@ -226,6 +230,8 @@ impl Policy {
         check_limits(&JsonPath::root(), &self.limits, findings);
         check_rights(&JsonPath::of("access_rights"), &self.access_rights, findings);
         Smoothing::check(&self.smoothing, &JsonPath::of("smoothing"), findings);
+        let holders = [BudgetHolder::Key, BudgetHolder::Policy];
+        LlmBudget::check_all(&self.llm_budgets, &JsonPath::of("llm_budgets"), &holders, findings);
         for (field, is_asked) in [("meta_data.rate_limit_pattern", self.meta_data.get("rate_limit_pattern").is_some_and(is_set))] {
             if is_asked {
                 findings.ignored(&JsonPath::of(field), "not supported yet");
@@ -249,6 +255,7 @@ impl KeepsUnknown for Policy {
         match (key.to_ascii_lowercase().as_str(), rest) {
             ("access_rights", [PathStep::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
             ("limits", [PathStep::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
+            ("llm_budgets", [PathStep::Index(index)]) => Some(&mut self.llm_budgets.get_mut(*index)?.extra),
             ("partitions", []) => Some(&mut self.partitions.extra),
             _ => None,
         }

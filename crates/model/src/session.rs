@@ -17,6 +17,7 @@ mod access;
 mod dry_run;
 mod known;
 mod lifetime;
+mod llm_budget;
 mod mcp;
 mod rate_limit;
 mod smoothing;
@@ -29,6 +30,7 @@ pub use access::{
 };
 pub use dry_run::DryRun;
 pub use lifetime::{ApiLifetime, Lifetime, LifetimeRules};
+pub use llm_budget::{BudgetHolder, BudgetPeriod, BudgetUnit, LlmBudget};
 pub use mcp::{MethodLimit, NameRules, PrimitiveKind, PrimitiveLimit, PrimitiveRights};
 pub use rate_limit::RateLimit;
 pub use smoothing::Smoothing;
@@ -100,6 +102,9 @@ pub struct Session {
     /// What applies to the limits while the store is unavailable. Not in Tyk.
     #[serde(skip_serializing_if = "is_zero")]
     pub on_store_failure: LimitStoreFailure,
+    /// How much of language models it may use. Not in Tyk.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub llm_budgets: Vec<LlmBudget>,
     /// The organisation that the key belongs to.
     #[serde(skip_serializing_if = "is_zero")]
     pub org_id: String,
@@ -318,6 +323,7 @@ impl Session {
         check_limits(&JsonPath::root(), &self.limits, findings);
         Smoothing::check(&self.smoothing, &JsonPath::of("smoothing"), findings);
         self.check_monitor(findings);
+        LlmBudget::check_all(&self.llm_budgets, &JsonPath::of("llm_budgets"), &[], findings);
         if self.enable_http_signature_validation && self.rsa_certificate_id.is_empty() {
             findings.warning(&JsonPath::of("rsa_certificate_id"), "is empty: no signature can be checked");
         }
@@ -342,6 +348,7 @@ impl KeepsUnknown for Session {
         match (key.to_ascii_lowercase().as_str(), rest) {
             ("access_rights", [PathStep::Key(api), rest @ ..]) => self.access_rights.get_mut(api)?.extra_at(rest),
             ("limits", [PathStep::Index(index)]) => Some(&mut self.limits.get_mut(*index)?.extra),
+            ("llm_budgets", [PathStep::Index(index)]) => Some(&mut self.llm_budgets.get_mut(*index)?.extra),
             ("basic_auth_data", []) => Some(&mut self.basic_auth_data.extra),
             ("jwt_data", []) => Some(&mut self.jwt_data.extra),
             _ => None,

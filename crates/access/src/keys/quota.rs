@@ -1,9 +1,10 @@
-//! Quota counters: how much of a quota is used. Exact under concurrency; a background writer stores the changed ones a little later.
+//! Quota counters: how much of a quota is used. Exact under concurrency; a background writer stores the changed ones a little later. A counter of
+//! a budget counts units such as tokens instead of requests.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tollgate_limit::SharedQuota;
+use tollgate_limit::{BudgetDecision, BudgetTerms, SharedQuota, TakenUnits, WaitPolicy};
 use tollgate_store::CounterValue;
 
 /// One quota's counter.
@@ -67,9 +68,14 @@ impl Quota {
         }
     }
 
+    /// Makes a counter that is not stored.
+    pub fn unsaved() -> Self {
+        Quota::new(String::new(), None, Arc::default(), Arc::default())
+    }
+
     /// Makes a counter that all gateways share.
     pub fn of_all(shared: Arc<SharedQuota>) -> Self {
-        Quota { shared: Some(shared), ..Quota::new(String::new(), None, Arc::default(), Arc::default()) }
+        Quota { shared: Some(shared), ..Quota::unsaved() }
     }
 
     /// The shared counter, if this is one.
@@ -128,6 +134,66 @@ impl Quota {
         }
     }
 
+    /// Takes `want` units of a budget. If there are no more, it takes what is left, but no less than `least`.
+    pub fn take_units(
+        self: &Arc<Self>,
+        budget: &BudgetTerms,
+        (least, want): (i64, i64),
+        patience: WaitPolicy,
+        now_unix_s: u64,
+    ) -> BudgetDecision {
+        if let Some(shared) = &self.shared {
+            return shared.take_units(budget, (least, want), patience);
+        }
+        let ends_ms = self.begin_period(budget, now_unix_s);
+        let mut units = 0;
+        let taken = self.used.fetch_update(SeqCst, Ordering::Relaxed, |used| {
+            units = want.min(budget.max.saturating_sub(used));
+            (units >= least).then(|| used.saturating_add(units))
+        });
+        match taken {
+            Ok(_) => {
+                self.dirty.add(self);
+                BudgetDecision::Taken(TakenUnits { units, ends_ms })
+            }
+            Err(_) => BudgetDecision::Refused,
+        }
+    }
+
+    /// Gives back units that are not used.
+    pub fn give_back_units(self: &Arc<Self>, taken: TakenUnits) {
+        if let Some(shared) = &self.shared {
+            return shared.give_back_units(taken);
+        }
+        let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+        if milliseconds(self.renews_unix_s.load(Ordering::Acquire)) == taken.ends_ms {
+            let less = |used: i64| Some((used - taken.units).max(0));
+            let _ = self.used.fetch_update(SeqCst, Ordering::Relaxed, less);
+            self.dirty.add(self);
+        }
+    }
+
+    /// Charges units that were used beyond those that had been taken.
+    pub fn charge_units(self: &Arc<Self>, budget: &BudgetTerms, units: i64, now_unix_s: u64) {
+        if let Some(shared) = &self.shared {
+            return shared.charge(budget, units);
+        }
+        self.begin_period(budget, now_unix_s);
+        let more = |used: i64| Some(used.saturating_add(units));
+        let _ = self.used.fetch_update(SeqCst, Ordering::Relaxed, more);
+        self.dirty.add(self);
+    }
+
+    /// Begins a new period if the last one is over. Returns when the present one ends.
+    fn begin_period(&self, budget: &BudgetTerms, now_unix_s: u64) -> i64 {
+        let known = self.renews_unix_s.load(Ordering::Acquire);
+        if now_unix_s < known {
+            return milliseconds(known);
+        }
+        let left_s = budget.ends_unix_s.saturating_sub(now_unix_s).max(1);
+        milliseconds(self.renew(i64::try_from(left_s).unwrap_or(i64::MAX), now_unix_s))
+    }
+
     /// The remaining part, without counting anything.
     pub fn view(&self, max: i64, now_unix_s: u64) -> Option<QuotaView> {
         if let Some(shared) = &self.shared {
@@ -150,6 +216,10 @@ impl Quota {
         let (value, renews_unix_s) = (self.used.load(SeqCst), self.renews_unix_s.load(Ordering::Acquire));
         Some(CounterValue { name: self.name.clone(), value, renews_unix_s })
     }
+}
+
+fn milliseconds(unix_s: u64) -> i64 {
+    i64::try_from(unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

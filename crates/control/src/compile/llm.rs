@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use tollgate_access::keys::BudgetCounters;
 use tollgate_data::middleware::Context;
 use tollgate_data::snapshot::Upstreams;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_llm::aws_sigv4::AwsKeys;
-use tollgate_llm::{Flavour, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential};
 use tollgate_llm_gateway::{AwsTerms, LlmServer, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
-use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmProvider, LlmProviderKind};
+use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind};
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
 const SECONDS: f64 = 600.0;
@@ -27,7 +28,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     let tls = context.upstream_tls(definition);
     // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
     let secrets: Vec<_> = providers.iter().map(secrets_of).collect();
-    let written = format!("{llm:?}{secrets:?}{:?}", tls.for_host(""));
+    let written = format!("{llm:?}{secrets:?}{:?}{:?}", tls.for_host(""), definition.tollgate.on_store_failure);
     let terms = LlmTerms {
         api: definition.api_id.clone(),
         models: llm.models.iter().map(|model| model_terms(model, &llm.providers)).collect(),
@@ -35,6 +36,9 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         first_token_max: (llm.first_token_s > 0.0).then(|| Duration::from_secs_f64(llm.first_token_s)),
         output_tokens_max: Some(llm.output_tokens_max).filter(|tokens| *tokens > 0),
         tls,
+        prices: llm.prices.iter().map(price_of).collect(),
+        counters: registry.script_keys.get().map(|keys| keys.clone() as Arc<dyn BudgetCounters>),
+        on_store_failure: definition.tollgate.on_store_failure,
     };
     let server = registry.llm_server(&definition.api_id, written, |figures| LlmServer::new(terms, client, figures));
     Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))
@@ -90,6 +94,17 @@ fn secrets_of(provider: &ProviderTerms) -> (String, String, String) {
     let aws = provider.aws.as_ref().map(|aws| &aws.keys);
     let secret = aws.map(|keys| format!("{}{}", keys.access_key_id, keys.secret_access_key)).unwrap_or_default();
     (key, secret, aws.and_then(|keys| keys.session_token.clone()).unwrap_or_default())
+}
+
+fn price_of(price: &LlmPrice) -> Price {
+    let millionths = |usd: f64| (usd * 1e6).round() as u64;
+    Price {
+        pattern: price.model.clone(),
+        input: millionths(price.input),
+        cached_read: millionths(price.cached_read.unwrap_or(price.input)),
+        cached_write: millionths(price.cached_write.unwrap_or(price.input)),
+        output: millionths(price.output),
+    }
 }
 
 fn api_of(kind: LlmProviderKind) -> ProviderApi {

@@ -43,3 +43,37 @@ pub(super) fn llm_figures(text: &mut Exposition, apis: &[(String, Arc<LlmFigures
         text.sample(&[("api", api.as_str()), ("model", model), ("provider", provider)], lane.cost_usd());
     }
 }
+
+/// Budgets: how much is used, and how often there was too little left. Keys have no series of their own.
+pub(super) fn llm_budgets(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)], now_unix_s: u64) {
+    let mut budgets: Vec<_> = apis
+        .iter()
+        .flat_map(|(api, figures)| {
+            let all = figures.all_budgets().into_iter();
+            all.map(move |((of, name), figures)| ([api.clone(), of, name], figures))
+        })
+        .collect();
+    if budgets.is_empty() {
+        return;
+    }
+    budgets.sort_by(|(a, _), (b, _)| a.cmp(b));
+    budgets.truncate(LANES_MAX);
+    text.family("tollgate_llm_budget_refused", MetricKind::Counter, "Requests that a budget had too little left for.");
+    for ([api, of, name], figures) in &budgets {
+        text.sample(&[("api", api.as_str()), ("of", of), ("budget", name)], figures.refused() as f64);
+    }
+    let standing = budgets.iter().filter_map(|(names, figures)| Some((names, figures.standing(now_unix_s)?)));
+    let standing: Vec<_> = standing.collect();
+    text.family("tollgate_llm_budget_limit", MetricKind::Gauge, "Sizes of budgets, in their units.");
+    for ([api, of, name], (limit, _, unit)) in &standing {
+        text.sample(&[("api", api.as_str()), ("of", of), ("budget", name), ("unit", unit)], *limit);
+    }
+    text.family(
+        "tollgate_llm_budget_spent",
+        MetricKind::Gauge,
+        "What of budgets is spent, or held for answers in flight, in this period.",
+    );
+    for ([api, of, name], (_, spent, unit)) in &standing {
+        text.sample(&[("api", api.as_str()), ("of", of), ("budget", name), ("unit", unit)], *spent);
+    }
+}

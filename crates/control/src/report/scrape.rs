@@ -48,7 +48,9 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
     component_metrics::hooks(text, &shared.registry.all_hook_meters());
     targets::targets(text, shared);
-    llm_figures::llm_figures(text, &shared.registry.all_llm_figures());
+    let llm_apis = shared.registry.all_llm_figures();
+    llm_figures::llm_figures(text, &llm_apis);
+    llm_figures::llm_budgets(text, &llm_apis, tollgate_clock::unix_s());
     events::event_series(text, &shared.settings.watch.events);
     streams::streams(text, shared);
     component_metrics::stores(text, shared);

@@ -588,6 +588,19 @@ fn a_definition_that_cannot_be_is_refused_by_name() {
         ),
         (json!({"providers": [provider, provider], "models": [{"name": "m", "targets": [{"provider": "p"}]}]}), "another provider"),
         (json!({"providers": [{"name": "p", "models": ["*"], "kee": "x"}]}), "$.tollgate.llm.providers[0].kee"),
+        (json!({"providers": [{"name": "p", "models": ["*"]}], "budgets": [{"name": "b"}]}), "$.tollgate.llm.budgets[0].max"),
+        (
+            json!({"providers": [{"name": "p", "models": ["*"]}], "budgets": [{"name": "b", "max": 1, "unit": "euro"}]}),
+            "$.tollgate.llm.budgets[0].unit",
+        ),
+        (
+            json!({"providers": [{"name": "p", "models": ["*"]}], "budgets": [{"name": "b", "max": 1, "perr": "day"}]}),
+            "$.tollgate.llm.budgets[0].perr",
+        ),
+        (
+            json!({"providers": [{"name": "p", "models": ["*"]}], "prices": [{"model": "m", "input": -1}]}),
+            "$.tollgate.llm.prices[0].input",
+        ),
     ];
     for (llm, expected) in cases {
         let mut definition = gateway_of("m", llm.clone());
@@ -621,7 +634,9 @@ fn the_official_clients_reach_every_provider() {
     let key = create(&gateway, &session_for(&["m"], json!({})));
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/llm_clients.py");
     let url = format!("http://127.0.0.1:{}/m", gateway.port);
-    let output = Command::new(venv.join("bin/python")).args([script, &url, &key]).output().expect("python");
+    let none = json!({"llm_budgets": [{"name": "tiny", "max": 1, "unit": "tokens", "per": "month"}]});
+    let poor = create(&gateway, &session_for(&["m"], none));
+    let output = Command::new(venv.join("bin/python")).args([script, &url, &key, &poor]).output().expect("python");
     let (told, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(told.ends_with("all is well\n"), "{told}{complained}");
 }

@@ -1,11 +1,12 @@
-"""Calls models through the gateway with the official clients of OpenAI and Anthropic. Arguments: URL of the API, key of the gateway."""
+"""Calls models through the gateway with the official clients of OpenAI and Anthropic. Arguments: URL of the API, key of the gateway, a key whose
+budget `tiny` is used up."""
 
 import sys
 
 import anthropic
 import openai
 
-url, key = sys.argv[1:]
+url, key, poor = sys.argv[1:]
 client = openai.OpenAI(base_url=url + "/v1", api_key=key, max_retries=0)
 claude = anthropic.Anthropic(base_url=url, auth_token=key, max_retries=0)
 QUESTION = [{"role": "user", "content": "Hi"}]
@@ -46,4 +47,9 @@ raises(anthropic.NotFoundError, lambda: claude.messages.create(model="other", ma
 raises(anthropic.NotFoundError, lambda: claude.messages.count_tokens(model="a", messages=QUESTION), "does not count tokens")
 raises(openai.BadRequestError, lambda: client.chat.completions.create(model="b", messages=QUESTION, n=2), "`n`")
 raises(openai.PermissionDeniedError, lambda: client.with_options(api_key="wrong").chat.completions.create(model="a", messages=QUESTION), "")
+words = "the budget `tiny` of the key (1 tokens per month)"
+raises(openai.RateLimitError, lambda: client.with_options(api_key=poor).chat.completions.create(model="a", messages=QUESTION), words)
+raises(openai.RateLimitError, lambda: client.with_options(api_key=poor).responses.create(model="b", input="Hi"), words)
+poor_claude = claude.with_options(auth_token=poor)
+raises(anthropic.RateLimitError, lambda: poor_claude.messages.create(model="b", max_tokens=9, messages=QUESTION), words)
 print("all is well")

@@ -91,6 +91,7 @@ mod limits_once;
 mod links;
 mod listeners;
 mod llm;
+mod llm_budgets;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

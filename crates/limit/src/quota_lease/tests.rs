@@ -1,13 +1,17 @@
-use super::{QuotaAnswer, QuotaLease, QuotaTake, QuotaTerms, Settlement};
+use super::{IDLE_US, LEASE_MAX, QuotaAnswer, QuotaLease, QuotaTake, QuotaTerms, Settlement};
 
 fn answer(granted: i64, left: i64, renews_ms: i64) -> QuotaAnswer {
     QuotaAnswer { granted, left, renews_ms, ends_ms: renews_ms }
 }
 
+fn terms(max: i64, gateways: u64) -> QuotaTerms {
+    QuotaTerms { max, renewal_ms: 0, gateways, lease_max: LEASE_MAX, idle_us: IDLE_US }
+}
+
 /// Simulates a quota in the store, like `quota.lua`, and gateways that use it up. Returns the used amount, the requests that each gateway
 /// let pass, and the number of questions.
 fn use_up(max: i64, gateways: usize, requests: usize, is_silent: impl Fn(usize) -> bool) -> (i64, Vec<i64>, usize) {
-    let terms = QuotaTerms { max, renewal_s: 0, gateways: gateways as u64 };
+    let terms = terms(max, gateways as u64);
     let mut leases: Vec<QuotaLease> = (0..gateways).map(|_| QuotaLease::default()).collect();
     let (mut used, mut passed, mut questions) = (0, vec![0; gateways], 0);
     for request in 0..requests {
@@ -15,21 +19,21 @@ fn use_up(max: i64, gateways: usize, requests: usize, is_silent: impl Fn(usize) 
         let gateway = request * 7 % gateways;
         let lease = &mut leases[gateway];
         for _ in 0..2 {
-            match lease.take(now_us) {
-                QuotaTake::Taken => {
+            match lease.take(1, 1, now_us) {
+                QuotaTake::Taken(_) => {
                     passed[gateway] += 1;
                     break;
                 }
                 QuotaTake::Refused => break,
                 QuotaTake::Wait { .. } if is_silent(request) => {
                     lease.unanswered(None);
-                    passed[gateway] += i64::from(lease.take_alone(&terms));
+                    passed[gateway] += lease.take_alone(&terms, 1, 1).unwrap_or(0);
                     break;
                 }
                 QuotaTake::Wait { .. } => {
                     questions += 1;
                     let ask = lease.ask(&terms);
-                    let granted = ask.want.min(max - used).max(0);
+                    let granted = ask.told + (ask.want - ask.told).min(max - used - ask.told).max(0);
                     used += granted;
                     lease.answered(&ask, &answer(granted, max - used, -1), now_us);
                 }
@@ -62,46 +66,46 @@ fn without_the_store_no_more_than_the_quota_passes() {
 
 fn leased(granted: i64, left: i64, renews_ms: i64) -> QuotaLease {
     let mut lease = QuotaLease::default();
-    lease.take(0);
-    let ask = lease.ask(&QuotaTerms { max: granted + left, renewal_s: 0, gateways: 1 });
+    lease.take(1, 1, 0);
+    let ask = lease.ask(&terms(granted + left, 1));
     lease.answered(&ask, &answer(granted, left, renews_ms), 0);
-    assert_eq!(lease.take(5), QuotaTake::Taken);
+    assert_eq!(lease.take(1, 1, 5), QuotaTake::Taken(1));
     lease
 }
 
 #[test]
 fn what_is_not_used_is_given_back() {
     let mut lease = leased(10, 9_990, -1);
-    assert_eq!(lease.settle(10, false), Settlement::Later, "it is in use");
-    let Settlement::Tell(ask) = lease.settle(2_000_000, false) else { panic!("it is not in use") };
+    assert_eq!(lease.settle(&terms(1, 1), 10, false), Settlement::Later, "it is in use");
+    let Settlement::Tell(ask) = lease.settle(&terms(1, 1), 2_000_000, false) else { panic!("it is not in use") };
     assert_eq!((ask.want, ask.unused, ask.ends_ms), (0, 9, -1));
     lease.settled(&ask, &answer(0, 9_999, -1), 2_000_000);
     assert!(!lease.is_open());
     assert_eq!(lease.view(2_000_000), Some((9_999, None)));
-    assert_eq!(lease.settle(2_000_000, true), Settlement::Nothing);
+    assert_eq!(lease.settle(&terms(1, 1), 2_000_000, true), Settlement::Nothing);
 }
 
 #[test]
 fn what_passed_without_the_store_is_told_once() {
     let mut lease = leased(1, 600, -1);
-    let terms = QuotaTerms { max: 601, renewal_s: 0, gateways: 3 };
-    assert_eq!((0..200).filter(|_| lease.take_alone(&terms)).count(), 100);
-    let Settlement::Tell(ask) = lease.settle(10, false) else { panic!("there is something to tell") };
+    let share = terms(601, 3);
+    assert_eq!((0..200).filter(|_| lease.take_alone(&share, 1, 1).is_some()).count(), 100);
+    let Settlement::Tell(ask) = lease.settle(&terms(1, 1), 10, false) else { panic!("there is something to tell") };
     assert_eq!((ask.want, ask.told), (100, 100));
     lease.settled(&ask, &answer(100, 500, -1), 10);
-    assert_eq!(lease.settle(10, false), Settlement::Nothing);
-    assert_eq!(lease.take(10), QuotaTake::Wait { asks: true });
+    assert_eq!(lease.settle(&terms(1, 1), 10, false), Settlement::Nothing);
+    assert_eq!(lease.take(1, 1, 10), QuotaTake::Wait { asks: true });
 }
 
 #[test]
 fn an_answer_that_comes_late_is_not_lost() {
     let mut lease = leased(1, 600, -1);
-    let terms = QuotaTerms { max: 601, renewal_s: 0, gateways: 1 };
-    assert!(lease.take_alone(&terms));
-    lease.take(10);
-    let ask = lease.ask(&terms);
+    let share = terms(601, 1);
+    assert_eq!(lease.take_alone(&share, 1, 1), Some(1));
+    lease.take(1, 1, 10);
+    let ask = lease.ask(&share);
     lease.unanswered(Some(&ask));
-    assert!(lease.take_alone(&terms));
+    assert_eq!(lease.take_alone(&share, 1, 1), Some(1));
     lease.answered_late(&ask, &answer(ask.want, 590, -1), 20);
     assert_eq!(lease.alone, 1);
     assert_eq!(lease.own, ask.want - 1);
@@ -111,26 +115,26 @@ fn an_answer_that_comes_late_is_not_lost() {
 fn after_a_change_of_the_session_everything_is_asked_anew() {
     let mut lease = leased(10, 90, 60_000);
     lease.revise();
-    assert_eq!(lease.take(10), QuotaTake::Wait { asks: true });
-    let ask = lease.ask(&QuotaTerms { max: 100, renewal_s: 60, gateways: 1 });
+    assert_eq!(lease.take(1, 1, 10), QuotaTake::Wait { asks: true });
+    let ask = lease.ask(&terms(100, 1));
     assert_eq!((ask.want, ask.unused, ask.ends_ms), (1, 9, 60_000));
 }
 
 #[test]
 fn what_was_given_before_the_renewal_counts_for_nothing_after_it() {
     let mut lease = leased(5, 5, 1_000);
-    assert_eq!(lease.take(999_999), QuotaTake::Taken);
+    assert_eq!(lease.take(1, 1, 999_999), QuotaTake::Taken(1));
     assert_eq!(lease.view(999_999), Some((8, Some(1))));
-    assert_eq!(lease.take(1_000_000), QuotaTake::Wait { asks: true });
+    assert_eq!(lease.take(1, 1, 1_000_000), QuotaTake::Wait { asks: true });
 }
 
 #[test]
 fn what_a_refused_request_took_is_there_for_the_next_one() {
     let mut lease = leased(1, 0, 1_000);
-    lease.give_back(6, false);
-    assert_eq!(lease.take(7), QuotaTake::Taken);
+    lease.give_back(1, 6, false);
+    assert_eq!(lease.take(1, 1, 7), QuotaTake::Taken(1));
     // Nothing can be returned of a previous period, nor of requests that passed uncounted.
-    lease.give_back(1_000_000, false);
-    lease.give_back(8, true);
+    lease.give_back(1, 1_000_000, false);
+    lease.give_back(1, 8, true);
     assert!(!lease.is_open());
 }

@@ -4,7 +4,8 @@ use super::{Passed, PassedChange, UsageFilter, passed_body};
 fn only_the_model_changes() {
     let body = br#"{ "x": [1.50, 12345678901234567890123], "model":"a" ,"stream":true}"#;
     assert_eq!(passed_body(body, 1_000, PassedChange::default()).expect("passes"), body);
-    let changed = passed_body(body, 1_000, PassedChange { model: Some("b"), asks_usage: true }).expect("passes");
+    let changed =
+        passed_body(body, 1_000, PassedChange { model: Some("b"), asks_usage: true, output_tokens_max: None }).expect("passes");
     assert_eq!(
         String::from_utf8(changed).expect("text"),
         r#"{"x":[1.50, 12345678901234567890123],"model":"b","stream":true,"stream_options":{"include_usage":true}}"#
@@ -28,4 +29,18 @@ fn usage_alone_is_taken_out_wherever_the_stream_is_cut() {
         filter.end(&mut out);
         assert_eq!(out, stream, "what is too large passes");
     }
+}
+
+#[test]
+fn a_bound_takes_the_place_of_the_clients() {
+    let bounded = |body: &str, member| {
+        let change = PassedChange { output_tokens_max: Some((member, 7)), ..PassedChange::default() };
+        String::from_utf8(passed_body(body.as_bytes(), 1_000, change).expect("passes")).expect("text")
+    };
+    assert_eq!(bounded(r#"{"model":"a","x":1}"#, "max_tokens"), r#"{"model":"a","x":1,"max_tokens":7}"#);
+    assert_eq!(bounded(r#"{"max_tokens":99,"model":"a"}"#, "max_completion_tokens"), r#"{"max_tokens":7,"model":"a"}"#);
+    assert_eq!(
+        bounded(r#"{"max_completion_tokens":null,"model":"a"}"#, "max_tokens"),
+        r#"{"max_completion_tokens":7,"model":"a"}"#
+    );
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
+use crate::session::{BudgetHolder, LlmBudget};
 use crate::token::is_header_value;
 
 /// Most providers, models, and names of one: people read lists of them, and each has its own figures.
@@ -22,8 +23,28 @@ pub struct LlmGateway {
     pub models: Vec<LlmModel>,
     /// Seconds until the first token of a stream, after which the next target is asked; 0 for no such limit.
     pub first_token_s: f64,
-    /// Bound of an answer in tokens where the provider requires one and the client states none; 4096 if 0.
+    /// Bound of an answer in tokens where the provider or a hard budget requires one and the client states none; 4096 if 0.
     pub output_tokens_max: u64,
+    /// How much of the models may be used.
+    pub budgets: Vec<LlmBudget>,
+    /// Prices that come before the built-in ones.
+    pub prices: Vec<LlmPrice>,
+}
+
+/// What a model costs, in US dollars for a million tokens.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmPrice {
+    /// The model's name at the provider, and of its releases; a `*` at the end stands for any more letters.
+    pub model: String,
+    /// Of the prompt.
+    pub input: f64,
+    /// Of the prompt, from the provider's cache; that of `input` if nothing is said.
+    pub cached_read: Option<f64>,
+    /// Of the prompt, into the provider's cache; that of `input` if nothing is said.
+    pub cached_write: Option<f64>,
+    /// Of the answer.
+    pub output: f64,
 }
 
 /// A provider of models.
@@ -164,6 +185,12 @@ impl LlmGateway {
                 findings.error(&at.key("name"), format!("is the name of another model: {:?}", model.name));
             }
         }
+        let holders = [BudgetHolder::Api, BudgetHolder::Key];
+        LlmBudget::check_all(&self.budgets, &at.key("budgets"), &holders, findings);
+        check_count(&at.key("prices"), self.prices.len(), 0, MODELS_MAX, findings);
+        for (index, price) in self.prices.iter().enumerate() {
+            price.check(&at.key("prices").index(index), findings);
+        }
         if self.models.is_empty() && self.providers.iter().all(|provider| provider.models.is_empty()) {
             findings.error(&at, "serves no model: name some in models, or in models of a provider");
         }
@@ -229,6 +256,17 @@ impl LlmModel {
             if !target.model.is_empty() {
                 check_name(&at.key("model"), &target.model, findings);
             }
+        }
+    }
+}
+
+impl LlmPrice {
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        check_name(&at.key("model"), &self.model, findings);
+        let own = [("input", Some(self.input)), ("output", Some(self.output))];
+        let prices = own.into_iter().chain([("cached_read", self.cached_read), ("cached_write", self.cached_write)]);
+        for (field, _) in prices.filter(|(_, price)| price.is_some_and(|price| !(0.0..=1e6).contains(&price))) {
+            findings.error(&at.key(field), "must be from 0 to 1000000");
         }
     }
 }

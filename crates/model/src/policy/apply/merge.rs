@@ -6,7 +6,7 @@ use std::hash::Hash;
 use super::Policy;
 use crate::policy::Partitions;
 use crate::session::{
-    AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, GraphqlFieldRight, GraphqlType, LimitStoreFailure,
+    AccessLimit, AccessRight, DryRun, EndpointLimit, EndpointMethod, GraphqlFieldRight, GraphqlType, LimitStoreFailure, LlmBudget,
     MethodLimit, NameRules, PrimitiveLimit, RateLimit, Session,
 };
 
@@ -128,6 +128,8 @@ impl<'s> Merge<'s> {
         session.hmac_enabled |= policy.hmac_enabled;
         session.enable_http_signature_validation |= policy.enable_http_signature_validation;
         append_missing(&mut session.tags, &policy.tags);
+        let budgets = policy.llm_budgets.iter().cloned();
+        session.llm_budgets.extend(budgets.map(|budget| LlmBudget { policy: Some(policy.id().to_owned()), ..budget }));
         session.meta_data.extend(policy.meta_data.clone());
         if policy.last_updated > session.last_updated {
             session.last_updated.clone_from(&policy.last_updated);

@@ -1,0 +1,58 @@
+use super::BoundedStream;
+use crate::{AnswerContext, Ask, ClientApi, Flavour, Provider, ProviderApi, ProviderCredential};
+
+fn stream(api: ProviderApi, client: ClientApi, tokens_max: u64) -> BoundedStream {
+    let provider = Provider { api, base_path: None, credential: ProviderCredential::None };
+    BoundedStream::new(&provider, client, AnswerContext::new(&Ask::default(), 1, "x"), tokens_max, 10_000)
+}
+
+fn passed(mut stream: BoundedStream, bytes: &str, piece: usize) -> (String, bool) {
+    let mut out = Vec::new();
+    let goes_on = bytes.as_bytes().chunks(piece).fold(true, |_, piece| stream.push(piece, &mut out));
+    stream.end(&mut out);
+    (String::from_utf8(out).expect("text"), goes_on)
+}
+
+fn chat(count: usize) -> String {
+    let chunk =
+        |text: &str| format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    format!("{}{}{end}", chunk(""), chunk("word ").repeat(count))
+}
+
+#[test]
+fn an_answer_within_its_bound_passes_byte_for_byte() {
+    for piece in [1, 7, 1_000] {
+        let bytes = chat(5);
+        assert_eq!(passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 5), &bytes, piece), (bytes, true));
+    }
+}
+
+#[test]
+fn an_answer_beyond_its_bound_ends_for_its_length() {
+    for piece in [1, 7, 1_000] {
+        let (text, goes_on) = passed(stream(ProviderApi::OpenAi(Flavour::Vllm), ClientApi::OpenAiChat, 3), &chat(5), piece);
+        assert!(!goes_on);
+        assert_eq!((text.matches("word ").count(), text.matches("\"length\"").count()), (3, 1), "{text}");
+        assert!(text.ends_with("data: [DONE]\n\n") && !text.contains("\"stop\""), "{text}");
+    }
+}
+
+#[test]
+fn a_message_of_anthropic_ends_with_all_its_events() {
+    let begin = r#"event: message_start
+data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":11,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+"#;
+    let delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"word \"}}\n\n";
+    let bytes = format!("{begin}{}", delta.repeat(5));
+    let (text, _) = passed(stream(ProviderApi::Anthropic, ClientApi::AnthropicMessages, 2), &bytes, 100);
+    assert!(text.starts_with(begin) && text.matches("word ").count() == 2, "{text}");
+    let rest = text.rsplit("word ").next().unwrap_or_default();
+    let names: Vec<&str> = rest.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    assert_eq!(names, ["content_block_stop", "message_delta", "message_stop"], "{text}");
+    assert!(rest.contains("\"max_tokens\"") && rest.contains("\"output_tokens\":2"), "{rest}");
+}

@@ -1,0 +1,172 @@
+//! What one request to a provider has taken of its budgets. It is made to fit while the answer comes, and when it is over, whichever way.
+
+use crate::budget::Budget;
+use crate::failure::Failure;
+use std::sync::Arc;
+use tollgate_limit::TakenUnits;
+use tollgate_llm::{Estimate, Fault, FaultKind, Price, Usage};
+use tollgate_model::session::BudgetUnit;
+
+/// An answer that is bound to end has this many tokens at least; OpenAI's Responses accept no less.
+const OUTPUT_LEAST: u64 = 16;
+
+/// What a hard budget pays for an answer whose provider has not told its tokens: one for three bytes, which is a third more than prose takes, and
+/// what the provider may have written before it noticed that nobody reads.
+const BYTES_OF_TOKEN: u64 = 3;
+const UNSEEN_TOKENS: u64 = 16;
+
+/// What is known of a request before it goes out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outlook {
+    /// Tokens of the prompt.
+    pub prompt: Estimate,
+    /// Bound of the answer.
+    pub output_max: u64,
+    /// The answer is useless with fewer tokens.
+    pub output_least: u64,
+    /// Whether the model may take tokens that it does not show.
+    pub hides_thoughts: bool,
+}
+
+/// What an answer has taken so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// What the provider has told.
+    pub usage: Option<Usage>,
+    /// Bytes of text that were seen, and tokens that were certainly there.
+    pub text_bytes: u64,
+    pub tokens: u64,
+    /// Whether the provider has told all that it will.
+    pub is_complete: bool,
+}
+
+/// The units that a request holds. Dropped, all are given back.
+#[derive(Default)]
+pub(crate) struct Holdings {
+    held: Vec<(Arc<Budget>, TakenUnits)>,
+    outlook: Outlook,
+    price: Option<Price>,
+}
+
+impl Holdings {
+    /// Takes what a request may cost of hard budgets, and a unit of each other.
+    ///
+    /// # Errors
+    /// A budget has too little left.
+    pub(crate) async fn take(budgets: &[Arc<Budget>], outlook: Outlook, price: Option<&Price>) -> Result<Self, Failure> {
+        let mut holdings = Holdings { held: Vec::new(), outlook, price: price.cloned() };
+        let least = outlook.output_least.max(OUTPUT_LEAST).min(outlook.output_max);
+        let input = outlook.prompt.upper;
+        for budget in budgets {
+            if budget.is_money() && price.is_none() {
+                let fault = Fault::new(FaultKind::Permission, "the model has no price, and there is a budget in US dollars");
+                return Err(Failure::unsupported(fault));
+            }
+            let output = holdings.outlook.output_max;
+            let (few, many) = match budget.is_strict() {
+                true => (budget.cost_max(input, least, price), budget.cost_max(input, output, price)),
+                false => (1, 1),
+            };
+            let taken = budget.take(few, many.max(few)).await?;
+            // Units that nobody has counted bound nothing.
+            if budget.is_strict() && taken.units > 0 {
+                holdings.outlook.output_max = budget.output_for(taken.units, input, output, price).max(least);
+            }
+            holdings.held.push((budget.clone(), taken));
+        }
+        holdings.settle(Progress::default());
+        Ok(holdings)
+    }
+
+    /// The bound of the answer, if a budget needs one.
+    pub(crate) fn output_max(&self) -> Option<u64> {
+        self.held.iter().any(|(budget, _)| budget.is_strict()).then_some(self.outlook.output_max)
+    }
+
+    /// Makes what is held fit the answer so far: hard budgets hold what it may still cost, soft ones what it has cost.
+    pub(crate) fn settle(&mut self, progress: Progress) {
+        for index in 0..self.held.len() {
+            let Some((budget, _)) = self.held.get(index) else { return };
+            let units = if budget.rule.unit == BudgetUnit::Requests {
+                1
+            } else if budget.is_strict() {
+                let input = told_input(progress).unwrap_or(self.outlook.prompt.upper);
+                budget.cost_max(input, self.outlook.output_max, self.price.as_ref())
+            } else {
+                budget.cost(&self.likely(progress), self.price.as_ref()).max(1)
+            };
+            // What a hard budget holds only shrinks before its end.
+            let is_strict = budget.is_strict();
+            self.hold(index, units, !is_strict);
+        }
+    }
+
+    /// The answer is over: each budget pays what it has cost.
+    pub(crate) fn pay(mut self, progress: Progress) {
+        for index in 0..self.held.len() {
+            let Some((budget, _)) = self.held.get(index) else { return };
+            let units = match told(progress) {
+                Some(usage) => budget.cost(&usage, self.price.as_ref()),
+                None if budget.is_strict() => self.ample_cost(budget, progress),
+                None => budget.cost(&self.likely(progress), self.price.as_ref()),
+            };
+            self.hold(index, units, true);
+        }
+        self.held.clear();
+    }
+
+    fn hold(&mut self, index: usize, units: i64, may_grow: bool) {
+        let Some((budget, taken)) = self.held.get_mut(index) else { return };
+        let more = units - taken.units;
+        if more < 0 {
+            budget.give_back(TakenUnits { units: -more, ..*taken });
+        } else if more > 0 && may_grow {
+            budget.charge(more);
+        } else {
+            return;
+        }
+        taken.units = units;
+    }
+
+    /// What the answer has taken, as far as its provider told it, else as is likely.
+    fn likely(&self, progress: Progress) -> Usage {
+        if let Some(usage) = told(progress) {
+            return usage;
+        }
+        let usage = progress.usage.unwrap_or_default();
+        let input = told_input(progress).unwrap_or(self.outlook.prompt.likely);
+        Usage { input, output: usage.output.max(progress.text_bytes.div_ceil(4)), ..usage }.bounded()
+    }
+
+    /// What it costs with a margin, because its provider has not told all, at the dearest price.
+    fn ample_cost(&self, budget: &Budget, progress: Progress) -> i64 {
+        let input = told_input(progress).unwrap_or(self.outlook.prompt.ample.min(self.outlook.prompt.upper));
+        let is_seen = progress.text_bytes > 0 && !self.outlook.hides_thoughts;
+        let likely = progress.tokens.max(progress.text_bytes.div_ceil(BYTES_OF_TOKEN));
+        // An answer that has ended has no more than was seen.
+        let unseen = if progress.is_complete { 0 } else { UNSEEN_TOKENS };
+        let output = if is_seen { (likely + unseen).min(self.outlook.output_max) } else { self.outlook.output_max };
+        let output = progress.usage.map_or(output, |usage| output.max(usage.bounded().output));
+        budget.cost_max(input, output, self.price.as_ref())
+    }
+}
+
+impl Drop for Holdings {
+    fn drop(&mut self) {
+        for (budget, taken) in self.held.drain(..) {
+            budget.give_back(taken);
+        }
+    }
+}
+
+/// What the answer has taken, if its provider has told all.
+fn told(progress: Progress) -> Option<Usage> {
+    progress.usage.filter(|usage| progress.is_complete && !usage.is_doubtful).map(Usage::bounded)
+}
+
+fn told_input(progress: Progress) -> Option<u64> {
+    progress.usage.filter(|usage| usage.input > 0 && !usage.is_doubtful).map(|usage| usage.input)
+}
+
+#[cfg(test)]
+mod tests;

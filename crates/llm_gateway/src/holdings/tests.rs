@@ -1,0 +1,173 @@
+use super::{Holdings, OUTPUT_LEAST, Outlook, Progress};
+use crate::budget::Budget;
+use futures_util::FutureExt;
+use proptest::prelude::*;
+use std::sync::Arc;
+use tollgate_access::keys::{BudgetCounters, Quota};
+use tollgate_llm::{Estimate, Price, Usage};
+use tollgate_model::session::{BudgetPeriod, BudgetUnit, LlmBudget};
+
+struct OneCounter;
+
+impl BudgetCounters for OneCounter {
+    fn counter(&self, _: &str) -> Arc<Quota> {
+        Arc::new(Quota::unsaved())
+    }
+}
+
+fn budget(max: f64, unit: BudgetUnit, soft: bool) -> Arc<Budget> {
+    // No test lives to see the end of a month, but for one in some millions.
+    let rule = LlmBudget { name: "b".to_owned(), max, unit, per: BudgetPeriod::Month, soft, ..LlmBudget::default() };
+    Arc::new(Budget::new(("api".to_owned(), "b".to_owned(), rule), &OneCounter, Arc::default(), None))
+}
+
+fn price() -> Price {
+    Price { pattern: "m".to_owned(), input: 3_000_000, cached_read: 300_000, cached_write: 3_750_000, output: 15_000_000 }
+}
+
+fn left(budget: &Budget) -> i64 {
+    budget.counter.view(budget.max(), tollgate_clock::unix_s()).map_or(budget.max(), |view| view.remaining)
+}
+
+fn outlook(upper: u64, output_max: u64) -> Outlook {
+    Outlook { prompt: Estimate { upper, likely: upper / 4, ample: upper / 2 }, output_max, ..Outlook::default() }
+}
+
+fn take(budget: &Arc<Budget>, outlook: Outlook) -> Option<Holdings> {
+    let price = price();
+    let taken = Holdings::take(std::slice::from_ref(budget), outlook, Some(&price));
+    taken.now_or_never().expect("nobody waits for a counter in memory").ok()
+}
+
+fn told(input: u64, output: u64, is_complete: bool) -> Progress {
+    let usage = Some(Usage { input, output, ..Usage::default() });
+    Progress { usage, text_bytes: output * 4, tokens: output, is_complete }
+}
+
+#[test]
+fn a_hard_budget_holds_what_an_answer_may_cost_and_pays_what_it_has_cost() {
+    let budget = budget(1_000.0, BudgetUnit::Tokens, false);
+    let mut holdings = take(&budget, outlook(100, 200)).expect("there is enough");
+    assert_eq!((left(&budget), holdings.output_max()), (700, Some(200)));
+    holdings.settle(told(30, 1, false));
+    assert_eq!(left(&budget), 770, "the provider has told the prompt's tokens");
+    holdings.pay(told(30, 50, true));
+    assert_eq!(left(&budget), 920);
+    drop(take(&budget, outlook(100, 200)));
+    assert_eq!(left(&budget), 920, "a provider that has not answered costs nothing");
+}
+
+#[test]
+fn an_answer_is_bound_by_what_is_left() {
+    let budget = budget(1_000.0, BudgetUnit::Tokens, false);
+    let first = take(&budget, outlook(100, 600)).expect("there is enough");
+    let second = take(&budget, outlook(100, 600)).expect("there is enough for a shorter one");
+    assert_eq!((second.output_max(), left(&budget)), (Some(200), 0));
+    assert!(take(&budget, outlook(1, 600)).is_none());
+    first.pay(told(20, 10, true));
+    assert!(take(&budget, outlook(100, 600)).is_some());
+    assert!(take(&budget, outlook(2_000, 10)).is_none(), "a prompt that is larger than the budget");
+}
+
+#[test]
+fn who_leaves_pays_what_was_generated() {
+    for (soft, expected) in [(false, 50 + 27 + 16), (true, 25 + 20)] {
+        let budget = budget(1_000.0, BudgetUnit::Tokens, soft);
+        let holdings = take(&budget, outlook(100, 200)).expect("there is enough");
+        holdings.pay(Progress { text_bytes: 80, tokens: 15, ..Progress::default() });
+        assert_eq!(1_000 - left(&budget), expected, "soft: {soft}");
+    }
+    let budget = budget(1_000.0, BudgetUnit::Tokens, false);
+    let hidden = Outlook { hides_thoughts: true, ..outlook(100, 200) };
+    take(&budget, hidden).expect("there is enough").pay(Progress { text_bytes: 80, tokens: 15, ..Progress::default() });
+    assert_eq!(left(&budget), 1_000 - 50 - 200, "the model may have thought more than it said");
+}
+
+#[test]
+fn a_soft_budget_admits_as_long_as_something_is_left() {
+    let budget = budget(100.0, BudgetUnit::Tokens, true);
+    let mut first = take(&budget, outlook(40, 4_000)).expect("there is something");
+    let second = take(&budget, outlook(40, 4_000)).expect("there is something");
+    assert_eq!((first.output_max(), left(&budget)), (None, 80), "the prompts are likely to take 10 each");
+    first.settle(Progress { text_bytes: 2_000, ..Progress::default() });
+    assert!(take(&budget, outlook(1, 1)).is_none(), "the answer in flight has used it up");
+    first.pay(told(10, 20, true));
+    second.pay(told(10, 20, true));
+    assert_eq!(left(&budget), 40, "what was charged too much is given back");
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    /// Upper estimate of the prompt, and how much there is of half of it.
+    upper: u64,
+    input: f64,
+    output_max: u64,
+    /// How much of the answer comes.
+    output: f64,
+    /// Whether the provider tells its usage, and whether the client stays.
+    tells: bool,
+    stays: bool,
+    /// How many requests are begun before it ends.
+    overlap: usize,
+}
+
+fn requests() -> impl Strategy<Value = Vec<Request>> {
+    let one = (1_u64..500, 0.0..1.0, OUTPUT_LEAST..500, 0.0..=1.0, any::<bool>(), any::<bool>(), 0_usize..8);
+    let request = one.prop_map(|(upper, input, output_max, output, tells, stays, overlap)| Request {
+        upper,
+        input,
+        output_max,
+        output,
+        tells,
+        stays,
+        overlap,
+    });
+    prop::collection::vec(request, 1..120)
+}
+
+proptest! {
+    #[test]
+    fn a_hard_budget_is_never_exceeded(requests in requests(), max in 500_u64..20_000, is_money: bool) {
+        let unit = if is_money { BudgetUnit::Usd } else { BudgetUnit::Tokens };
+        let budget = budget(if is_money { max as f64 * 5.0 / 1e6 } else { max as f64 }, unit, false);
+        let (mut spent, mut flying) = (0_i64, Vec::new());
+        for (index, request) in requests.iter().enumerate() {
+            flying.retain_mut(|(ends, end): &mut (usize, Option<(Holdings, Progress)>)| {
+                if *ends > index {
+                    return true;
+                }
+                if let Some((holdings, progress)) = end.take() {
+                    holdings.pay(progress);
+                }
+                false
+            });
+            let Some(holdings) = take(&budget, outlook(request.upper, request.output_max)) else { continue };
+            let bound = holdings.output_max().expect("a bound");
+            let input = ((request.upper / 2) as f64 * request.input) as u64;
+            let output = (bound as f64 * request.output) as u64;
+            let usage = Usage { input, output, cached_write: input / 2, ..Usage::default() };
+            spent += budget.cost(&usage, Some(&price()));
+            let tells = request.tells && request.stays;
+            // Who leaves has seen nearly all that was written.
+            let seen = if request.stays { output } else { output.saturating_sub(16) };
+            let progress =
+                Progress { usage: tells.then_some(usage), text_bytes: seen * 3, tokens: seen / 2, is_complete: request.stays };
+            flying.push((index + 1 + request.overlap, Some((holdings, progress))));
+        }
+        flying.iter_mut().filter_map(|(_, end)| end.take()).for_each(|(holdings, progress)| holdings.pay(progress));
+        prop_assert!(spent <= budget.max(), "{spent} of {}", budget.max());
+        prop_assert!(budget.max() - left(&budget) >= spent, "everything is paid");
+    }
+
+    #[test]
+    fn a_hard_budget_can_be_used_up(input in 0.2..1.0_f64, output in 0.0..1.0_f64, seed in 1_u64..1_000) {
+        let budget = budget(100_000.0, BudgetUnit::Tokens, false);
+        for number in 0.. {
+            let upper = 1 + (number * 7919 + seed) % 1_000;
+            let Some(holdings) = take(&budget, outlook(upper, 1_000)) else { break };
+            let bound = holdings.output_max().expect("a bound");
+            holdings.pay(told((upper as f64 * input) as u64 + 1, (bound as f64 * output) as u64, true));
+        }
+        prop_assert!(left(&budget) <= 3_000, "{}", left(&budget));
+    }
+}

@@ -1,0 +1,40 @@
+use super::{BudgetHolder, BudgetPeriod, LlmBudget};
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use serde_json::json;
+
+#[test]
+fn periods_are_those_of_the_calendar() {
+    // 2028-02-29T23:59:58Z, a leap day.
+    let now = 1_835_481_598;
+    let day_ends = now + 2;
+    assert_eq!(BudgetPeriod::Minute.around(now), (day_ends, 60));
+    assert_eq!(BudgetPeriod::Hour.around(now), (day_ends, 3_600));
+    assert_eq!(BudgetPeriod::Day.around(now), (day_ends, 86_400));
+    assert_eq!(BudgetPeriod::Month.around(now), (day_ends, 29 * 86_400));
+    assert_eq!(BudgetPeriod::Month.around(day_ends), (day_ends + 31 * 86_400, 31 * 86_400));
+    assert_eq!(BudgetPeriod::Minute.around(day_ends), (day_ends + 60, 60));
+}
+
+#[test]
+fn budgets_that_cannot_be_are_found() {
+    let cases = [
+        (json!([{"name": "a", "max": 1.0}]), None),
+        (json!([{"name": "a", "max": 0.5, "unit": "usd", "of": "key"}]), None),
+        (json!([{"name": "a", "max": 0.5}]), Some("$.b[0].max")),
+        (json!([{"name": "a"}]), Some("$.b[0].max")),
+        (json!([{"name": "a b", "max": 1}]), Some("$.b[0].name")),
+        (json!([{"max": 1}]), Some("$.b[0].name")),
+        (json!([{"name": "a", "max": 1}, {"name": "a", "max": 2}]), Some("$.b[1].name")),
+        (json!([{"name": "a", "max": 1, "of": "policy"}]), Some("$.b[0].of")),
+    ];
+    for (written, expected) in cases {
+        let budgets: Vec<LlmBudget> = serde_json::from_value(written.clone()).unwrap();
+        let mut findings = Findings::default();
+        LlmBudget::check_all(&budgets, &JsonPath::of("b"), &[BudgetHolder::Api, BudgetHolder::Key], &mut findings);
+        let problems = findings.conclude(Some(())).map_or_else(|problems| problems, |(_, problems)| problems);
+        let found = problems.first().map(|problem| problem.to_string());
+        assert_eq!(found.is_some(), expected.is_some(), "{written}: {found:?}");
+        assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{written}");
+    }
+}

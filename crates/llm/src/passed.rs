@@ -22,6 +22,12 @@ impl Passed {
     /// It is no object, has a member twice, or no model.
     pub fn read(body: &[u8], bytes_max: usize) -> Result<Self, Unsupported> {
         let mut fields = Fields::of_body(body, bytes_max)?;
+        // Servers in Go read names in any capitals, and the last of them counts.
+        let names = READ.iter().chain(&BOUNDS);
+        if let Some(name) = fields.names().find(|said| names.clone().any(|name| *name != *said && name.eq_ignore_ascii_case(said)))
+        {
+            return Err(Unsupported { field: name.to_owned(), why: "is written in small letters".to_owned() });
+        }
         let options = fields.take("stream_options").and_then(JsonNode::object);
         Ok(Passed {
             model: fields.needed_text("model")?,
@@ -42,6 +48,8 @@ pub struct PassedChange<'a> {
     pub output_tokens_max: Option<(&'a str, u64)>,
 }
 
+/// The members that decide what is asked, and of whom.
+const READ: [&str; 3] = ["model", "stream", "stream_options"];
 /// The members that bound an answer.
 const BOUNDS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
 

@@ -2,13 +2,14 @@
 
 use crate::figures::LlmFigures;
 use crate::routes::Routes;
+use crate::server::{ALL_BYTES_MAX, CLIENT_BYTES_MAX};
 use crate::standing::Standing;
 use crate::terms::LlmTerms;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tollgate_llm::PriceTable;
-use tollgate_outbound::CallClient;
+use tollgate_outbound::{CallClient, Shares};
 
 /// One endpoint in front of many providers of language models.
 pub struct LlmServer {
@@ -20,6 +21,8 @@ pub struct LlmServer {
     pub(crate) prices: PriceTable,
     started: Instant,
     pub(crate) figures: Arc<LlmFigures>,
+    /// Memory of requests that wait for their answers.
+    pub(crate) shares: Arc<Shares>,
 }
 
 impl fmt::Debug for LlmServer {
@@ -39,6 +42,7 @@ impl LlmServer {
             terms,
             client,
             figures,
+            shares: Shares::new(ALL_BYTES_MAX, CLIENT_BYTES_MAX),
         }
     }
 

@@ -18,6 +18,9 @@ use tollgate_llm::{
 
 /// Largest event of a stream that is translated.
 pub(crate) const EVENT_BYTES_MAX: usize = 4 << 20;
+/// The last event of OpenAI's streams, and bytes at the end of a stream in which it is.
+const DONE: &[u8] = b"[DONE]";
+const TAIL: usize = 16;
 /// Most bytes that are held back until the first token is there.
 const HELD_BYTES_MAX: usize = 256 << 10;
 
@@ -200,10 +203,12 @@ impl Relay {
         self.is_over = true;
         match &mut self.kind {
             RelayKind::Passed(stream) => {
-                stream.end(&mut self.out);
-                if !self.has_begun && stream.usage.stop().is_none() && stream.usage.usage().is_none() {
-                    return self.broken("the provider's stream has no answer");
+                if !stream.has_ended() {
+                    let why =
+                        if self.has_begun { "the provider's stream broke off" } else { "the provider's stream has no answer" };
+                    return self.broken(why);
                 }
+                stream.end(&mut self.out);
                 self.tally.outcome = LlmOutcome::Ok;
             }
             RelayKind::Translated(stream) => {
@@ -290,10 +295,15 @@ impl PassedStream {
     }
 
     fn note_tail(&mut self, bytes: &[u8]) {
-        let kept = bytes.get(bytes.len().saturating_sub(4)..).unwrap_or_default();
+        let kept = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
         self.tail.extend_from_slice(kept);
-        let surplus = self.tail.len().saturating_sub(4);
+        let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
+    }
+
+    /// Whether the provider has said that the answer is over.
+    fn has_ended(&self) -> bool {
+        self.usage.stop().is_some() || self.tail.windows(DONE.len()).any(|part| part == DONE)
     }
 
     /// Whether what the client has is whole events.

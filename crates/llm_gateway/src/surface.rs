@@ -19,9 +19,9 @@ pub(crate) enum Surface {
 }
 
 impl Surface {
-    /// What a request calls. The listen path may stand before `/v1/`.
-    pub(crate) fn of(method: &Method, path: &str) -> Option<Surface> {
-        let (_, below) = path.rsplit_once("/v1/").or_else(|| path.split_once("v1/"))?;
+    /// What a request calls. Only the listen path may stand before `/v1/`: rules for paths hold for what is called.
+    pub(crate) fn of(method: &Method, path: &str, listen_path: &str) -> Option<Surface> {
+        let below = path.strip_prefix(listen_path.trim_end_matches('/'))?.strip_prefix("/v1/")?;
         Some(match (method.as_str(), below) {
             ("POST", "chat/completions") => Surface::Talk(ClientApi::OpenAiChat),
             ("POST", "responses") => Surface::Talk(ClientApi::OpenAiResponses),

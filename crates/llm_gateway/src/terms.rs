@@ -13,6 +13,8 @@ use tollgate_tls::TlsSettings;
 pub struct LlmTerms {
     /// Id of the API.
     pub api: String,
+    /// What stands before `/v1/` in requests: nothing if the listen path is stripped.
+    pub listen_path: String,
     /// The providers.
     pub providers: Vec<ProviderTerms>,
     /// Models by the names that clients write.

@@ -1,6 +1,5 @@
 //! What goes to a server, and what comes back.
 
-use crate::mailboxes::Holder;
 use crate::memory::Room;
 use crate::unasked::{UNASKED, Unasked};
 use crate::version::Era;
@@ -9,6 +8,7 @@ use serde_json::Value;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
+use tollgate_outbound::Holder;
 
 /// Messages of a stream that wait for a slow client. Then the server waits, too.
 pub(crate) const WAITING_MAX: usize = 16;

@@ -8,7 +8,6 @@ use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
-use crate::mailboxes::Holder;
 use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::request;
 use crate::operations::OperationsServer;
@@ -23,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tollgate_outbound::Holder;
 
 /// Longest time until a server has told what it offers, when it runs.
 const LISTS_TIME_MAX: Duration = Duration::from_secs(10);

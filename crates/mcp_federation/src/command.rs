@@ -4,7 +4,6 @@
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
 use crate::lines::{Line, Lines};
-use crate::mailboxes::Holder;
 use crate::memory::ServerMemory;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
 use crate::outside::now_unix_s;
@@ -26,6 +25,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::time::{Instant, timeout};
+use tollgate_outbound::Holder;
 
 /// Requests that wait for a process.
 const QUEUED_MAX: usize = 256;

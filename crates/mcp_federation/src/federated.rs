@@ -5,8 +5,6 @@ use crate::catalogue::Catalogue;
 use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
-use crate::mailboxes::Holder;
-use crate::memory::Share;
 use crate::message::{RpcError, code, meta_of, request, set, text};
 use crate::outside::{ADDRESS_HEADER, Outside};
 use crate::relay::Shape;
@@ -19,11 +17,11 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tollgate_outbound::{Holder, Share};
 
 /// Entries of a list in one page.
 const PAGE: usize = 1_000;
@@ -105,12 +103,8 @@ impl Asked {
 
     /// Who has its mailboxes. Callers without a key are told apart by their networks.
     pub(crate) fn holder(&self, server: &FederatedServer) -> Holder {
-        let address = self.header(ADDRESS_HEADER).and_then(|address| address.parse().ok()).filter(|_| self.caller.is_empty());
-        let network = address.map(|address| match address {
-            IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
-            v4 @ IpAddr::V4(_) => v4,
-        });
-        Holder { owner: self.owner(server), network }
+        let address = self.header(ADDRESS_HEADER).and_then(|address| address.parse().ok());
+        Holder::new(self.owner(server), !self.caller.is_empty(), address)
     }
 
     pub(crate) fn reads_events(&self) -> bool {

@@ -3,7 +3,6 @@
 use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, SessionEnd, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
 use crate::event_place::{EventPlace, call_tag};
-use crate::mailboxes::Holder;
 use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::{RpcError, code, is_request, is_response};
 use crate::reading::{ReadFault, read};
@@ -18,6 +17,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use tollgate_mcp::{EventParts, EventReader};
+use tollgate_outbound::Holder;
 use tollgate_outbound::{Call, CallClient, CallLimits};
 use tollgate_tls::TlsSettings;
 

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+use tollgate_outbound::Holder;
 
 /// Most mailboxes of one purpose, and those of one holder.
 const OPEN_MAX: usize = 10_000;
@@ -64,15 +64,6 @@ pub(crate) enum Purpose {
     Question,
     /// A client waits for the rest of its call.
     WayBack,
-}
-
-/// Who has a mailbox.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Holder {
-    /// Who may bring messages.
-    pub owner: String,
-    /// Where it is, if many may have the same name.
-    pub network: Option<IpAddr>,
 }
 
 /// Names a mailbox among those of all gateways.
@@ -244,12 +235,13 @@ impl FromStr for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Holder, Mailboxes, OtherGateways, Purpose};
+    use super::{Address, Mailboxes, OtherGateways, Purpose};
     use futures_util::FutureExt;
     use futures_util::future::{BoxFuture, ready};
     use serde_json::{Value, json};
     use std::sync::{Arc, Weak};
     use std::time::Duration;
+    use tollgate_outbound::Holder;
 
     const SOON: Duration = Duration::from_millis(20);
 

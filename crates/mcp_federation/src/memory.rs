@@ -1,11 +1,10 @@
 //! Room in memory for messages that wait: of servers until clients read them, and of clients until calls end. And room for clients' streams.
 
-use crate::mailboxes::Holder;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
+use tollgate_outbound::{Holder, Share, Shares};
 
 /// Messages up to this weight are not counted: their number is bounded.
 pub(crate) const SMALL: usize = 16 << 10;
@@ -16,7 +15,6 @@ const STREAM_KIB: usize = 1 << 10;
 const SERVER_BYTES_OF_CLIENT_MAX: usize = 48 << 20;
 /// How long a message waits for room.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(50);
 /// Bytes of all messages of clients whose calls run, and of those of one client.
 const CLIENTS_BYTES_MAX: usize = 512 << 20;
 const CLIENT_BYTES_MAX: usize = 128 << 20;
@@ -54,8 +52,8 @@ pub(crate) struct Room {
 
 impl ServerMemory {
     pub(crate) fn new() -> Self {
-        let shares = Shares { all_max: usize::MAX, own_max: SERVER_BYTES_OF_CLIENT_MAX, held: Mutex::default() };
-        ServerMemory { all: Arc::new(Semaphore::new(SERVER_KIB)), shares: Arc::new(shares) }
+        let shares = Shares::new(usize::MAX, SERVER_BYTES_OF_CLIENT_MAX);
+        ServerMemory { all: Arc::new(Semaphore::new(SERVER_KIB)), shares }
     }
 
     /// The memory of one more stream, of a client if it has one.
@@ -98,84 +96,27 @@ fn kib(weight: usize, most: usize) -> u32 {
     u32::try_from(weight.div_ceil(1 << 10).min(most)).unwrap_or(u32::MAX)
 }
 
-/// What clients have of something there is only so much of, all of them and each.
-pub(crate) struct Shares {
-    all_max: usize,
-    own_max: usize,
-    held: Mutex<HashMap<Holder, usize>>,
+/// Shares of the memory for messages of clients whose calls run, in bytes.
+pub(crate) fn shares_of_messages() -> Arc<Shares> {
+    Shares::new(CLIENTS_BYTES_MAX, CLIENT_BYTES_MAX)
 }
 
-/// The share of one client, until this is dropped.
-pub(crate) struct Share {
-    shares: Arc<Shares>,
-    holder: Holder,
-    amount: usize,
+/// Shares of open streams.
+pub(crate) fn shares_of_streams() -> Arc<Shares> {
+    Shares::new(usize::MAX, CLIENT_STREAMS_MAX)
 }
 
-impl Shares {
-    /// Shares of the memory for messages of clients whose calls run, in bytes.
-    pub(crate) fn of_messages() -> Arc<Self> {
-        Arc::new(Shares { all_max: CLIENTS_BYTES_MAX, own_max: CLIENT_BYTES_MAX, held: Mutex::default() })
-    }
-
-    /// Shares of open streams.
-    pub(crate) fn of_streams() -> Arc<Self> {
-        Arc::new(Shares { all_max: usize::MAX, own_max: CLIENT_STREAMS_MAX, held: Mutex::default() })
-    }
-
-    /// Room for a message of this weight; `None` if its client, or all of them, have too much already.
-    pub(crate) fn room(self: &Arc<Self>, holder: Holder, weight: usize) -> Option<Share> {
-        self.take(holder, if weight <= SMALL { 0 } else { COPIES * weight })
-    }
-
-    /// So much more for a client; `None` if that is too much.
-    pub(crate) fn take(self: &Arc<Self>, holder: Holder, amount: usize) -> Option<Share> {
-        if amount > 0 {
-            let mut held = self.held();
-            let (all, own) = (held.values().sum::<usize>(), held.get(&holder).copied().unwrap_or_default());
-            if all.saturating_add(amount) > self.all_max || own + amount > self.own_max {
-                return None;
-            }
-            held.insert(holder.clone(), own + amount);
-        }
-        Some(Share { shares: self.clone(), holder, amount })
-    }
-
-    /// The same, as soon as it is not too much.
-    async fn wait_for(self: &Arc<Self>, holder: &Holder, amount: usize) -> Share {
-        loop {
-            match self.take(holder.clone(), amount) {
-                Some(share) => return share,
-                None => sleep(LOOK).await,
-            }
-        }
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        if self.amount == 0 {
-            return;
-        }
-        let mut held = self.shares.held();
-        let left = held.get(&self.holder).copied().unwrap_or_default().saturating_sub(self.amount);
-        match left {
-            0 => drop(held.remove(&self.holder)),
-            left => drop(held.insert(self.holder.clone(), left)),
-        }
-    }
+/// What a client's message of this weight takes of its share.
+pub(crate) fn bytes_of_call(weight: usize) -> usize {
+    if weight <= SMALL { 0 } else { COPIES * weight }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIENT_BYTES_MAX, COPIES, ServerMemory, Shares};
-    use crate::mailboxes::Holder;
+    use super::ServerMemory;
     use std::time::Duration;
     use tokio::time::timeout;
+    use tollgate_outbound::Holder;
 
     #[tokio::test]
     async fn a_stream_holds_one_large_message_and_a_server_some() {
@@ -203,17 +144,5 @@ mod tests {
         assert!(server.stream(Some(holder("b"))).room(10 << 20).await.is_ok());
         drop(own);
         assert!(timeout(Duration::from_secs(5), stream.room(10 << 20)).await.is_ok());
-    }
-
-    #[test]
-    fn a_client_has_its_share_and_no_more() {
-        let memory = Shares::of_messages();
-        let holder = |owner: &str| Holder { owner: owner.to_owned(), network: None };
-        let own: Vec<_> = std::iter::from_fn(|| memory.room(holder("a"), CLIENT_BYTES_MAX / COPIES / 4)).collect();
-        assert_eq!(own.len(), 4);
-        assert!(memory.room(holder("a"), 1).is_some(), "small messages are not counted");
-        assert!(memory.room(holder("b"), CLIENT_BYTES_MAX / COPIES).is_some());
-        drop(own);
-        assert!(memory.held().is_empty());
     }
 }

@@ -2,6 +2,7 @@
 //! any other upstream. A core connects to it over a socket pair.
 
 use crate::federated::{Asked, FederatedServer};
+use crate::memory::bytes_of_call;
 use crate::message::{RpcError, code, text};
 use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
 use crate::reading::{ReadFault, read};
@@ -70,7 +71,7 @@ impl FederatedServer {
             let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
             return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
         }
-        let Some(room) = self.state.messages.room(asked.holder(&self), weight(&asked.message)) else {
+        let Some(room) = self.state.messages.take(asked.holder(&self), bytes_of_call(weight(&asked.message))) else {
             let error = RpcError::new(code::UNAVAILABLE, "too many large messages at one time");
             return json_reply(StatusCode::SERVICE_UNAVAILABLE, &error.response(&asked.id()));
         };

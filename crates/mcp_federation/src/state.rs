@@ -4,7 +4,7 @@ use crate::answer::StreamMessage;
 use crate::backend::Backend;
 use crate::catalogue::{Catalogue, WithheldTool};
 use crate::link::Link;
-use crate::memory::Shares;
+use crate::memory::{shares_of_messages, shares_of_streams};
 use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+use tollgate_outbound::Shares;
 
 /// When a server that was not there is asked again.
 const RETRY: Duration = Duration::from_secs(5);
@@ -44,8 +45,8 @@ impl FederationState {
             terms,
             backends,
             outside,
-            messages: Shares::of_messages(),
-            streams: Shares::of_streams(),
+            messages: shares_of_messages(),
+            streams: shares_of_streams(),
             catalogue,
             building,
             readings: watch::Sender::new(0),

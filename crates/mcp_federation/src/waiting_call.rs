@@ -5,7 +5,7 @@ use crate::answer::{Agreed, Answer, Messages, StreamMessage, WAITING_MAX};
 use crate::client::{THINKING_MAX, capability_for};
 use crate::digests::digest;
 use crate::federated::{Asked, FederatedServer, Route};
-use crate::mailboxes::{Address, Holder, OpenMailbox, Purpose};
+use crate::mailboxes::{Address, OpenMailbox, Purpose};
 use crate::memory::SMALL;
 use crate::message::{RpcError, code, is_request, is_response, method, result, text};
 use crate::seal::WaitingFacts;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tollgate_outbound::Holder;
 
 /// The name of a server's question, of which there is one at a time.
 const QUESTION: &str = "question";

@@ -10,6 +10,7 @@ mod local_server;
 mod proxy;
 mod public_address;
 mod services;
+mod shares;
 
 pub use call_client::{
     Call, CallClient, CallFault, CallLimits, CallReply, ClientThreads, LazyCallClient, RawConnection, is_same_origin,
@@ -18,3 +19,4 @@ pub use guarded_resolver::AddressGuard;
 pub use http_client::{GuardedHttpClient, HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 pub use proxy::{HttpProxy, ProxyChooser};
 pub use services::{ExternalServices, ServiceTerms};
+pub use shares::{Holder, Share, Shares};

@@ -28,9 +28,16 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     let tls = context.upstream_tls(definition);
     // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
     let secrets: Vec<_> = providers.iter().map(secrets_of).collect();
-    let written = format!("{llm:?}{secrets:?}{:?}{:?}", tls.for_host(""), definition.tollgate.on_store_failure);
+    let written = format!(
+        "{:?}{:?}{llm:?}{secrets:?}{:?}{:?}",
+        definition.proxy.listen_path,
+        definition.proxy.strip_listen_path,
+        tls.for_host(""),
+        definition.tollgate.on_store_failure
+    );
     let terms = LlmTerms {
         api: definition.api_id.clone(),
+        listen_path: if definition.proxy.strip_listen_path { String::new() } else { definition.proxy.listen_path.clone() },
         models: llm.models.iter().map(|model| model_terms(model, &llm.providers)).collect(),
         providers,
         first_token_max: (llm.first_token_s > 0.0).then(|| Duration::from_secs_f64(llm.first_token_s)),

@@ -1,10 +1,10 @@
-//! Tells the gateway of models which budgets a request meets: those of its API, its key with the key's policies, and its organisation. Reads
-//! `tollgate.llm` and `llm_budgets` of sessions. Invisible to clients, whose own line of this name never passes.
+//! Tells the gateway of models who sends a request, and which budgets it meets: those of its API, its key with the key's policies, and its organisation. Reads
+//! `tollgate.llm` and `llm_budgets` of sessions. Invisible to clients, whose own lines of these names never pass.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
-use tollgate_llm_gateway::CALLER_HEADER;
+use tollgate_llm_gateway::{ADDRESS_HEADER, BUDGETS_HEADER, CALLER_HEADER};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 
 pub(super) struct LlmCaller {
@@ -23,11 +23,8 @@ impl LlmCaller {
         Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone() }))
     }
 
-    fn budgets(&self, exchange: &Exchange<'_>) -> Vec<MetBudget> {
+    fn budgets(&self, exchange: &Exchange<'_>, caller: &str) -> Vec<MetBudget> {
         let key = exchange.caller.key.as_ref();
-        // Not the key itself, which nobody behind needs.
-        let caller = key.map(|key| blake3::hash(key.shown.as_bytes()).to_hex());
-        let caller = caller.as_ref().map_or("", |caller| caller.as_str());
         let of_api = self.budgets.iter().map(|budget| match budget.of {
             Some(BudgetHolder::Key) => met("key", &["api-key", &self.api, caller], budget),
             _ => met("api", &["api", &self.api], budget),
@@ -53,14 +50,20 @@ fn met(of: &'static str, places: &[&str], budget: &LlmBudget) -> MetBudget {
 
 impl Middleware for LlmCaller {
     fn header_names(&self, names: &mut HeaderNames) {
-        names.add(CALLER_HEADER);
+        [BUDGETS_HEADER, CALLER_HEADER, ADDRESS_HEADER].iter().for_each(|name| names.add(name));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let budgets = self.budgets(exchange);
+        // Not the key itself, which nobody behind needs.
+        let caller = exchange.caller.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex());
+        let caller = caller.as_ref().map_or("", |caller| caller.as_str());
+        let budgets = self.budgets(exchange, caller);
         let text = if budgets.is_empty() { Vec::new() } else { serde_json::to_vec(&budgets).unwrap_or_default() };
-        let headers = &exchange.request.headers;
-        exchange.outgoing.edits.set(headers, CALLER_HEADER, &text);
+        let (headers, address) = (&exchange.request.headers, exchange.origin().client.to_string());
+        let edits = &mut exchange.outgoing.edits;
+        edits.set(headers, BUDGETS_HEADER, &text);
+        edits.set(headers, CALLER_HEADER, caller.as_bytes());
+        edits.set(headers, ADDRESS_HEADER, address.as_bytes());
         Step::Next
     }
 }

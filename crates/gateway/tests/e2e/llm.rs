@@ -426,6 +426,70 @@ fn read_until(wire: &mut Connection, text: &str) -> String {
     all
 }
 
+/// A stream that its provider ends before the answer is over is shown as broken, also if it passes as it is.
+#[test]
+fn a_stream_that_ends_too_early_is_never_shown_as_complete() {
+    let (begun, half) = (CHAT_EVENTS.split("data: ").nth(2).unwrap(), r#"data: {"id":"chatcmpl-1","ch"#);
+    for (sent, ends_with_error) in [(format!("data: {begun}"), true), (format!("data: {begun}{half}"), false)] {
+        let provider = Upstream::raw(move |mut wire, _| {
+            while Seen::read(&mut wire).is_some() {
+                let size = sent.len();
+                let chunk =
+                    format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\nTransfer-Encoding: chunked\r\n\r\n{size:x}\r\n{sent}\r\n0\r\n\r\n");
+                let _ = wire.try_send(chunk);
+            }
+        });
+        let gateway = start(json!({"providers": [{"name": "own", "kind": "openai", "url": provider.url(), "models": ["*"]}]}));
+        let mut wire = begin_stream(&gateway, "/m/v1/chat/completions", "m");
+        let mut text = String::new();
+        let is_whole = loop {
+            match wire.chunk() {
+                Ok(chunk) if chunk.is_empty() => break true,
+                Ok(chunk) => text.push_str(&String::from_utf8_lossy(&chunk)),
+                Err(_) => break false,
+            }
+        };
+        assert!(text.contains("Hello"), "{text}");
+        // Half an event cannot be followed by another: the connection breaks.
+        assert_eq!((text.contains("broke off"), is_whole), (ends_with_error, ends_with_error), "{text}");
+    }
+}
+
+/// Requests that wait for a slow provider have a share of memory each.
+#[test]
+fn one_client_cannot_fill_the_memory() {
+    let provider = Upstream::start(|_| {
+        thread::sleep(Duration::from_secs(3));
+        reply("200 OK", &[JSON], MESSAGE)
+    });
+    let gateway = start(json!({"providers": [{"name": "slow", "kind": "anthropic", "url": provider.url(), "models": ["*"]}]}));
+    let before = gateway.rss_kib();
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "x"}], "stop": vec!["a"; 500_000]});
+    let statuses: Vec<u16> = thread::scope(|scope| {
+        let all: Vec<_> = (0..24).map(|_| scope.spawn(|| post(&gateway, "/m/v1/chat/completions", &body).status)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(statuses.contains(&503), "{statuses:?}");
+    let grown = gateway.rss_kib().saturating_sub(before) >> 10;
+    assert!(grown < 800, "{grown} MiB");
+    assert_eq!(chat(&gateway, "m").status, 200, "small requests are served");
+    gateway.expect_no_panic();
+}
+
+/// Only what rules for paths have seen is called.
+#[test]
+fn nothing_stands_before_the_path_of_a_call() {
+    let openai = openai();
+    let gateway = start(json!({"providers": [{"name": "openai", "kind": "openai", "url": openai.url(), "models": ["*"]}]}));
+    let body = json!({"model": "m", "input": "x", "messages": [{"role": "user", "content": "x"}]});
+    for path in ["/m/x/v1/embeddings", "/m/zzv1/embeddings", "/m/v1/x/v1/chat/completions"] {
+        assert_eq!(post(&gateway, path, &body).status, 404, "{path}");
+    }
+    let twice = json!({"model": "m", "MODEL": "secret", "messages": [{"role": "user", "content": "x"}]});
+    assert_eq!(post(&gateway, "/m/v1/chat/completions", &twice).status, 400);
+    assert!(openai.seen().is_empty());
+}
+
 /// A provider's own limit holds for its answers, not the one for other upstreams.
 #[test]
 fn an_answer_may_take_longer_than_other_responses() {

@@ -54,6 +54,11 @@ impl<'a> Fields<'a> {
         self.left
     }
 
+    /// The names of those.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.left.iter().map(|(name, _)| name.as_ref())
+    }
+
     /// Leaves out members that change nothing of the answer.
     pub(crate) fn drop_all(&mut self, names: &[&str]) {
         for name in names {

@@ -179,7 +179,7 @@ impl Agreements {
 async fn initialize(link: &Link, capabilities: &Value, client: &Value) -> Result<Agreed, LinkFault> {
     let params = json!({"protocolVersion": LEGACY[0], "capabilities": capabilities, "clientInfo": client});
     let message = request(&json!("initialize"), "initialize", params);
-    let answer = link.send(Outbound { message: &message, agreed: None, headers: Vec::new() }).await?;
+    let answer = link.send(Outbound { message: &message, agreed: None, headers: Vec::new(), holder: None }).await?;
     let session = answer.session;
     let response = answer.messages.response().await?;
     let Some(begun) = response.get("result") else {
@@ -193,7 +193,7 @@ async fn initialize(link: &Link, capabilities: &Value, client: &Value) -> Result
         end: None,
     };
     let begun = notification("notifications/initialized", json!({}));
-    let _ = link.send(Outbound { message: &begun, agreed: Some(&agreed), headers: Vec::new() }).await;
+    let _ = link.send(Outbound { message: &begun, agreed: Some(&agreed), headers: Vec::new(), holder: None }).await;
     Ok(agreed)
 }
 
@@ -203,7 +203,7 @@ async fn discover(link: &Link) -> Result<Option<Agreed>, LinkFault> {
     let ask = async || {
         let params = json!({"_meta": {META_CAPABILITIES: all_capabilities()}});
         let (message, headers) = prepared(&agreed, request(&json!("discover"), "server/discover", params), Vec::new());
-        let answer = link.send(Outbound { message: &message, agreed: Some(&agreed), headers }).await;
+        let answer = link.send(Outbound { message: &message, agreed: Some(&agreed), headers, holder: None }).await;
         match answer {
             Ok(Answer { messages, .. }) => Ok(messages.response().await.ok()),
             Err(fault @ LinkFault::Unreachable(_)) => Err(fault),

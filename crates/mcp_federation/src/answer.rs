@@ -1,5 +1,6 @@
 //! What goes to a server, and what comes back.
 
+use crate::mailboxes::Holder;
 use crate::memory::Room;
 use crate::unasked::{UNASKED, Unasked};
 use crate::version::Era;
@@ -59,6 +60,8 @@ pub(crate) struct Outbound<'m> {
     pub agreed: Option<&'m Agreed>,
     /// Further header lines.
     pub headers: Vec<(String, String)>,
+    /// Whose memory the answer takes, if it is a client's.
+    pub holder: Option<Holder>,
 }
 
 /// What comes back for a message.

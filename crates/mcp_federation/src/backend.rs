@@ -8,6 +8,7 @@ use crate::command::CommandServer;
 use crate::health::ServerHealth;
 use crate::http_server::HttpServer;
 use crate::link::Link;
+use crate::mailboxes::Holder;
 use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::request;
 use crate::operations::OperationsServer;
@@ -132,22 +133,33 @@ impl Backend {
         }
         let message = request(&json!("changes"), "subscriptions/listen", json!({"notifications": told}));
         let (message, headers) = prepared(&agreed, message, Vec::new());
-        let answer = server.subscribe(Outbound { message: &message, agreed: Some(&agreed), headers }).await.ok()?;
+        let answer = server.subscribe(Outbound { message: &message, agreed: Some(&agreed), headers, holder: None }).await.ok()?;
         match answer.messages {
             Messages::Stream(stream) => Some(stream),
             Messages::None | Messages::One(_) => None,
         }
     }
 
-    /// Memory for the messages of one more stream.
-    pub(crate) fn stream_memory(&self) -> StreamMemory {
-        self.memory.stream()
+    /// Memory for the messages of one more stream of a client.
+    pub(crate) fn stream_memory(&self, holder: Holder) -> StreamMemory {
+        self.memory.stream(Some(holder))
     }
 
-    /// Sends a request of a client, as the server's version has it.
+    /// Sends a message, as the server's version has it.
     pub(crate) async fn send(&self, agreed: &Agreed, message: Value, headers: Vec<(String, String)>) -> Result<Answer, LinkFault> {
+        self.send_for(None, agreed, message, headers).await
+    }
+
+    /// Sends a request of a client.
+    pub(crate) async fn send_for(
+        &self,
+        holder: Option<Holder>,
+        agreed: &Agreed,
+        message: Value,
+        headers: Vec<(String, String)>,
+    ) -> Result<Answer, LinkFault> {
         let (message, headers) = prepared(agreed, message, headers);
-        self.link.send(Outbound { message: &message, agreed: Some(agreed), headers }).await
+        self.link.send(Outbound { message: &message, agreed: Some(agreed), headers, holder }).await
     }
 
     /// All that the server offers.

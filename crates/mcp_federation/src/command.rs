@@ -4,6 +4,7 @@
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
 use crate::lines::{Line, Lines};
+use crate::mailboxes::Holder;
 use crate::memory::ServerMemory;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
 use crate::outside::now_unix_s;
@@ -72,8 +73,8 @@ struct RunningProcess {
 /// A message for the process.
 struct Posted {
     message: Value,
-    /// Receives what belongs to a request.
-    answers: Option<mpsc::Sender<StreamMessage>>,
+    /// Receives what belongs to a request, and whose memory that takes.
+    answers: Option<(mpsc::Sender<StreamMessage>, Option<Holder>)>,
 }
 
 /// A request that the process works on.
@@ -81,6 +82,7 @@ struct Waiting {
     id: Value,
     progress: Option<Value>,
     answers: mpsc::Sender<StreamMessage>,
+    holder: Option<Holder>,
 }
 
 impl CommandServer {
@@ -99,7 +101,7 @@ impl CommandServer {
     }
 
     /// Sends a message.
-    pub(crate) async fn send(&self, message: &Value) -> Result<Answer, LinkFault> {
+    pub(crate) async fn send(&self, message: &Value, holder: Option<Holder>) -> Result<Answer, LinkFault> {
         let process = self.running().await?;
         let gone = || LinkFault::Unreachable("the process has ended".to_owned());
         if !is_request(message) {
@@ -108,7 +110,7 @@ impl CommandServer {
             return Ok(Answer { session: None, messages: Messages::None });
         }
         let (answers, mut received) = mpsc::channel(WAITING_MAX);
-        let posted = Posted { message: message.clone(), answers: Some(answers) };
+        let posted = Posted { message: message.clone(), answers: Some((answers, holder)) };
         process.requests.send_timeout(posted, self.time_max).await.map_err(|_| gone())?;
         // Most requests have one message as their answer.
         let first = timeout(self.time_max, received.recv()).await;
@@ -242,7 +244,7 @@ async fn exchange(
         tokio::select! {
             next = next => {
                 let Some((room, Posted { mut message, answers })) = next else { return "nobody needs it".to_owned() };
-                if let Some(answers) = answers {
+                if let Some((answers, holder)) = answers {
                     last_id += 1;
                     let (left, which) = (answers.clone(), last_id);
                     leaving.push(async move {
@@ -252,7 +254,7 @@ async fn exchange(
                     let id = message.get_mut("id").map(|id| std::mem::replace(id, json!(last_id))).unwrap_or_default();
                     let token = message.get_mut("params").and_then(|params| params.get_mut("_meta")?.get_mut("progressToken"));
                     let progress = token.map(|token| std::mem::replace(token, json!(last_id)));
-                    waiting.insert(last_id, Waiting { id, progress, answers });
+                    waiting.insert(last_id, Waiting { id, progress, answers, holder });
                 }
                 room.send(line_of(&message));
             }
@@ -305,7 +307,7 @@ fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc:
         // A response that nobody has asked for is dropped.
         let asked = message.get("id").and_then(Value::as_u64).and_then(|id| waiting.remove(&id));
         let Some(asked) = asked else { return false };
-        let (message, room) = match memory.room_now(weight(&message)) {
+        let (message, room) = match memory.room_now(asked.holder.as_ref(), weight(&message)) {
             Ok(room) => {
                 set(&mut message, "id", asked.id);
                 (message, room)
@@ -321,7 +323,7 @@ fn answer(mut message: Value, waiting: &mut HashMap<u64, Waiting>, lines: &mpsc:
         set(params, "progressToken", asked.progress.clone().unwrap_or_default());
     }
     // Progress that a slow client has no room for is left out, and there is always room for the response.
-    if let Ok(room) = memory.room_now(weight(&message))
+    if let Ok(room) = memory.room_now(asked.holder.as_ref(), weight(&message))
         && asked.answers.capacity() > 1
     {
         let _ = asked.answers.try_send(StreamMessage { event_id: None, message, room });

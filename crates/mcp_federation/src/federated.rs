@@ -265,10 +265,11 @@ impl FederatedServer {
             Link::Operations(_) => texts(&asked.headers),
             Link::Http(_) | Link::Command(_) => route.headers.clone(),
         };
+        let holder = Some(asked.holder(self));
         if let Some(agreed) = agreed {
             let message = request(&asked.id(), &route.method, route.params.clone());
             // If the server has ended the session, so has it for the client, who begins another.
-            let answer = backend.send(&agreed, message, headers).await?;
+            let answer = backend.send_for(holder, &agreed, message, headers).await?;
             return Ok((Arc::new(agreed), answer));
         }
         // Requests of several sessions share this one: their ids must differ.
@@ -280,11 +281,11 @@ impl FederatedServer {
         let message = request(&id, &route.method, params);
         let client = asked.client();
         let agreed = backend.agreed(&client).await?;
-        match backend.send(&agreed, message.clone(), headers.clone()).await {
+        match backend.send_for(holder.clone(), &agreed, message.clone(), headers.clone()).await {
             Err(LinkFault::SessionGone) => {
                 backend.agreements.forget(&client, &agreed);
                 let agreed = backend.agreed(&client).await?;
-                let answer = backend.send(&agreed, message, headers).await?;
+                let answer = backend.send_for(holder, &agreed, message, headers).await?;
                 Ok((agreed, answer))
             }
             answer => Ok((agreed, answer?)),

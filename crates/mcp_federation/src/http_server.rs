@@ -3,6 +3,7 @@
 use crate::answer::{Agreed, Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, Outbound, SessionEnd, StreamMessage, WAITING_MAX};
 use crate::client::THINKING_MAX;
 use crate::event_place::{EventPlace, call_tag};
+use crate::mailboxes::Holder;
 use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::{RpcError, code, is_request, is_response};
 use crate::reading::{ReadFault, read};
@@ -73,7 +74,12 @@ impl HttpServer {
         let messages = match is_stream(&response) {
             true => {
                 let resuming = Resuming { server: self.clone(), agreed: outbound.agreed.cloned() };
-                Messages::Stream(self.read_events(response, silence_max, Ending::Response(asked), Some(resuming)))
+                Messages::Stream(self.read_events(
+                    response,
+                    silence_max,
+                    Ending::Response(asked),
+                    (Some(resuming), outbound.holder),
+                ))
             }
             false => {
                 let body = self.whole(response).await?;
@@ -83,7 +89,7 @@ impl HttpServer {
                 if !is_ours {
                     return Err(LinkFault::Unreachable("it answered another request".to_owned()));
                 }
-                let room = self.memory.stream().room(weight(&message)).await;
+                let room = self.memory.stream(outbound.holder).room(weight(&message)).await;
                 let room = room.map_err(|why| LinkFault::Unreachable(why.to_owned()))?;
                 Messages::One(StreamMessage { event_id: None, message, room })
             }
@@ -102,7 +108,7 @@ impl HttpServer {
             StatusCode::NOT_FOUND => Err(LinkFault::SessionGone),
             status if status.is_success() && is_stream(&response) => {
                 let ending = behind.map_or(Ending::Never, |place| Ending::Call(place.call.to_owned()));
-                Ok(Some(self.read_events(response, SILENCE_MAX, ending, None)))
+                Ok(Some(self.read_events(response, SILENCE_MAX, ending, (None, None))))
             }
             _ => Ok(None),
         }
@@ -114,10 +120,10 @@ impl HttpServer {
         response: Response<Incoming>,
         silence_max: Duration,
         ending: Ending,
-        resuming: Option<Resuming>,
+        (resuming, holder): (Option<Resuming>, Option<Holder>),
     ) -> mpsc::Receiver<StreamMessage> {
         let (sender, receiver) = mpsc::channel(WAITING_MAX);
-        let memory = self.memory.stream();
+        let memory = self.memory.stream(holder);
         tokio::spawn(async move {
             let mut reading = EventsReading { sender, silence_max, ending, behind: None, pause: PAUSE, memory };
             let mut body = response.into_body();

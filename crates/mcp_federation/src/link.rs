@@ -17,7 +17,7 @@ impl Link {
     pub(crate) async fn send(&self, outbound: Outbound<'_>) -> Result<Answer, LinkFault> {
         match self {
             Link::Http(server) => server.post(outbound).await,
-            Link::Command(server) => server.send(outbound.message).await,
+            Link::Command(server) => server.send(outbound.message, outbound.holder).await,
             Link::Operations(server) => server.send(outbound).await,
         }
     }

@@ -10,14 +10,19 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Most mailboxes of one purpose, and those of one holder.
 const OPEN_MAX: usize = 10_000;
 const OWN_MAX: usize = 500;
+/// Ends of sessions that are told again, when, and how often.
+const UNTOLD_MAX: usize = 1_000;
+const TELL_AGAIN: Duration = Duration::from_secs(5);
+const TELLS_MAX: usize = 120;
 /// Messages that one holds; the last place is for the response.
 const HELD_MAX: usize = 32;
 
@@ -29,6 +34,8 @@ pub struct Mailboxes {
     /// Calls that may be cancelled.
     pub(crate) running: RunningCalls,
     open: Mutex<HashMap<u64, Mailbox>>,
+    /// Ends of sessions that other gateways have still to be told.
+    untold: AtomicUsize,
     others: OnceLock<Arc<dyn OtherGateways>>,
 }
 
@@ -115,11 +122,27 @@ impl Mailboxes {
         }
     }
 
-    /// Ends a session at all gateways.
-    pub(crate) async fn end(&self, name: &str) {
+    /// Ends a session at all gateways. Those that cannot be told now are told later.
+    pub(crate) async fn end(self: &Arc<Self>, name: &str) {
         let digest = digest(name);
         self.over.add(digest);
-        self.send_to_all(&Mail::Ended(digest)).await;
+        if self.send_to_all(&Mail::Ended(digest)).await {
+            return;
+        }
+        if self.untold.fetch_add(1, Ordering::AcqRel) >= UNTOLD_MAX {
+            self.untold.fetch_sub(1, Ordering::AcqRel);
+            return;
+        }
+        let mailboxes = self.clone();
+        tokio::spawn(async move {
+            for _ in 0..TELLS_MAX {
+                sleep(TELL_AGAIN).await;
+                if mailboxes.send_to_all(&Mail::Ended(digest)).await {
+                    break;
+                }
+            }
+            mailboxes.untold.fetch_sub(1, Ordering::AcqRel);
+        });
     }
 
     /// Cancels a call of a session, at whichever gateway it runs.
@@ -130,10 +153,17 @@ impl Mailboxes {
         }
     }
 
-    async fn send_to_all(&self, mail: &Mail) {
-        if let (Some(others), Ok(mail)) = (self.others.get(), serde_json::to_value(mail)) {
-            others.send_to_all(mail).await;
+    /// Says whether it was sent, or there is nobody else.
+    async fn send_to_all(&self, mail: &Mail) -> bool {
+        match (self.others.get(), serde_json::to_value(mail)) {
+            (Some(others), Ok(mail)) => others.send_to_all(mail).await,
+            _ => true,
         }
+    }
+
+    /// Whether a mailbox is at this gateway.
+    pub(crate) fn is_here(&self, address: &Address) -> bool {
+        address.gateway == self.own_name()
     }
 
     /// Opens a mailbox for messages of its holder's owner alone; `None` if there are too many.
@@ -155,7 +185,7 @@ impl Mailboxes {
 
     /// Puts a message into a mailbox of its owner. `false` if that is not there; of other gateways' mailboxes this is not known.
     pub(crate) async fn post(&self, address: &Address, owner: &str, message: Value) -> bool {
-        if address.gateway == self.own_name() {
+        if self.is_here(address) {
             return self.put(address.number, owner, message);
         }
         let mail = Mail::Message { number: address.number, owner: owner.to_owned(), message };

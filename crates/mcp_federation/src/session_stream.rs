@@ -117,7 +117,7 @@ async fn follow(
             if let Some(id) = id {
                 let refusal = RpcError::new(code::METHOD_NOT_FOUND, "no client can be asked").response(&id);
                 // A server that does not take it has asked in vain.
-                let _ = server.post(Outbound { message: &refusal, agreed: Some(agreed), headers: Vec::new() }).await;
+                let _ = server.post(Outbound { message: &refusal, agreed: Some(agreed), headers: Vec::new(), holder: None }).await;
             }
         }
     }

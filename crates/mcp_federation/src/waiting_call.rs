@@ -2,7 +2,6 @@
 //! the call waits here, as the server sees it, until the client sends it again with its answers, to whichever gateway.
 
 use crate::answer::{Agreed, Answer, Messages, StreamMessage, WAITING_MAX};
-use crate::backend::Backend;
 use crate::client::{THINKING_MAX, capability_for};
 use crate::digests::digest;
 use crate::federated::{Asked, FederatedServer, Route};
@@ -117,7 +116,8 @@ pub(crate) async fn resume(
     let ended = || RpcError::new(code::INVALID_PARAMS, "the call that the requestState names waits no longer");
     let (mailboxes, owner) = (server.state.outside.mailboxes.clone(), asked.owner(server));
     // A state is good once: each question has its own.
-    if !mailboxes.over.add(digest(&format!("{} {}", facts.address, facts.question))) {
+    let once = format!("{} {}", facts.address, facts.question);
+    if mailboxes.over.has(&once) {
         return Err(ended());
     }
     let opened = mailboxes.open(asked.holder(server), Purpose::WayBack);
@@ -127,11 +127,14 @@ pub(crate) async fn resume(
     if weight(&answers) > ANSWER_BYTES_MAX {
         return Err(RpcError::new(code::INVALID_PARAMS, "the answers are too large"));
     }
-    let memory = server.state.backends.get(route.server).map(Backend::stream_memory);
+    let memory = server.state.backends.get(route.server).map(|backend| backend.stream_memory(asked.holder(server)));
     let told = json!({"answers": answers, "question": facts.question, "back": mailbox.address.to_string()});
-    if !mailboxes.post(&address, &owner, told).await || mailbox.next(TAKEN_MAX).await.is_none() {
-        return Err(ended());
+    if !mailboxes.post(&address, &owner, told).await {
+        let unreachable = || RpcError::new(code::UNAVAILABLE, "the gateway where the call waits is not reached now: try again");
+        return Err(if mailboxes.is_here(&address) { ended() } else { unreachable() });
     }
+    mailboxes.over.add(digest(&once));
+    mailbox.next(TAKEN_MAX).await.ok_or_else(ended)?;
     let (client, stream) = mpsc::channel(WAITING_MAX);
     server.state.outside.client.spawn(async move {
         let tell = |word: &str| mailboxes.post(&address, &owner, json!({word: true}));

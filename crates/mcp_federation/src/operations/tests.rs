@@ -43,7 +43,7 @@ fn ask(terms: OperationTerms, message: Value, headers: &[(&str, &str)]) -> (Valu
     let shop = Arc::new(Shop::default());
     let server = OperationsServer { terms, apis: shop.clone(), time_max: Duration::from_secs(1) };
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let asked = server.send(Outbound { message: &message, agreed: None, headers });
+    let asked = server.send(Outbound { message: &message, agreed: None, headers, holder: None });
     let answer = asked.now_or_never().unwrap().unwrap();
     let Messages::One(answer) = answer.messages else { panic!("one message") };
     let asked = shop.asked.lock().unwrap().clone();

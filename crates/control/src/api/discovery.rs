@@ -15,12 +15,12 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tollgate_data::discovery::{AUTHORIZATION_SERVER, MirroredDiscovery, PROTECTED_RESOURCE};
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_http::form::{encode_form, pairs};
-use tollgate_outbound::{Call, CallClient, CallReply};
+use tollgate_outbound::{Call, CallClient, CallReply, Holder, Shares};
 
 /// Time for an answer of the authorization server to a request for a token.
 const TOKEN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -62,6 +62,10 @@ pub(super) async fn answer(
     let snapshot = control.shared.current.load_full();
     let found = snapshot.api(&path.api).and_then(|api| Some((api, &api.mirrored.as_ref()?.rules)));
     let Some((api, rules)) = found else { return text(StatusCode::NOT_FOUND, "Not Found") };
+    let is_for_scripts = rules.proxy.is_some() && ["resource", "server", "register", "token"].contains(&path.endpoint.as_str());
+    if is_for_scripts && method == Method::OPTIONS {
+        return for_scripts(StatusCode::NO_CONTENT.into_response());
+    }
     let is_allowed = match path.endpoint.as_str() {
         "token" | "register" => method == Method::POST,
         "authorize" if rules.proxy.is_some() => [Method::GET, Method::POST].contains(&method),
@@ -76,10 +80,20 @@ pub(super) async fn answer(
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let origin = format!("{}://{host}", path.scheme);
     let request = DiscoveryRequest { origin, api, rules, client, control: &control };
+    // What a slow server keeps waiting is bounded, so that everything else is answered.
+    let asks_nobody = match path.endpoint.as_str() {
+        "resource" | "register" => rules.proxy.is_some(),
+        "authorize" => rules.proxy.is_some() && method == Method::GET,
+        _ => false,
+    };
+    let share = CALLS.take(Holder { owner: path.api.clone(), network: None }, usize::from(!asks_nobody));
+    if share.is_none() {
+        return text(StatusCode::SERVICE_UNAVAILABLE, "too many requests wait for the authorization server");
+    }
     if let Some(proxy) = &request.rules.proxy {
-        return AuthorizationFront { request: &request, proxy }
-            .answer(&path.endpoint, query.as_deref(), &headers, &body, &method)
-            .await;
+        let front = AuthorizationFront { request: &request, proxy };
+        let answer = front.answer(&path.endpoint, query.as_deref(), &headers, &body, &method).await;
+        return if is_for_scripts { for_scripts(answer) } else { answer };
     }
     let answer = match path.endpoint.as_str() {
         "resource" => request.resource().await,
@@ -89,6 +103,25 @@ pub(super) async fn answer(
         _ => Err(text(StatusCode::NOT_FOUND, "Not Found")),
     };
     answer.unwrap_or_else(|refused| refused)
+}
+
+/// Requests to authorization servers that run at a time, and those for one API.
+static CALLS: LazyLock<Arc<Shares>> = LazyLock::new(|| Shares::new(CALLS_MAX, CALLS_OF_API_MAX));
+const CALLS_MAX: usize = 48;
+const CALLS_OF_API_MAX: usize = 16;
+
+/// Clients in browsers may read it: nothing in it is for one user alone.
+fn for_scripts(mut response: Response) -> Response {
+    let lines = [
+        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "content-type, mcp-protocol-version"),
+        (header::ACCESS_CONTROL_MAX_AGE, "3600"),
+    ];
+    for (name, value) in lines {
+        response.headers_mut().insert(name, header::HeaderValue::from_static(value));
+    }
+    response
 }
 
 impl DiscoveryRequest<'_> {

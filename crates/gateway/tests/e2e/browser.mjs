@@ -7,7 +7,7 @@ export class Browser {
     const answer = await fetch(url, {
       method: form ? "POST" : "GET",
       body: form && new URLSearchParams(form),
-      headers: { cookie },
+      headers: form ? { cookie, origin: new URL(url).origin } : { cookie },
       redirect: "manual",
     });
     for (const line of answer.headers.getSetCookie()) {

@@ -91,7 +91,10 @@ fn send(gateway: &Gateway, method: &str, path: &str, lines: &[&str], body: &str)
 
 fn post_form(gateway: &Gateway, endpoint: &str, lines: &[&str], fields: &[(&str, &str)]) -> Response {
     let body = serde_urlencoded(fields);
+    let origin = format!("Origin: http://127.0.0.1:{}", gateway.port);
+    let has_origin = lines.iter().any(|line| line.starts_with("Origin:"));
     let lines = [&["Content-Type: application/x-www-form-urlencoded"], lines].concat();
+    let lines = if has_origin { lines } else { [lines.as_slice(), &[&origin]].concat() };
     send(gateway, "POST", &format!("/__tyk-as/tools/{endpoint}"), &lines, &body)
 }
 
@@ -171,7 +174,14 @@ fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
             let metadata = json!({"issuer": own, "authorization_endpoint": format!("{own}/auth?fixed=1"), "token_endpoint": format!("{own}/token")});
             match seen.target.as_str() {
                 "/.well-known/openid-configuration" => reply("200 OK", &["Content-Type: application/json"], &metadata.to_string()),
-                "/token" => reply("200 OK", &["Content-Type: application/json"], "{\"access_token\": \"a\", \"id_token\": \"i\"}"),
+                "/token" if seen.text().contains("code=bad") => {
+                    let error = "{\"error\": \"invalid_client\", \"error_description\": \"no such secret\"}";
+                    reply("401 Unauthorized", &["Content-Type: application/json"], error)
+                }
+                "/token" => {
+                    let given = "{\"access_token\": \"a\", \"id_token\": \"i\", \"refresh_token\": \"r\"}";
+                    reply("200 OK", &["Content-Type: application/json"], given)
+                }
                 _ => reply("404 Not Found", &[], ""),
             }
         }),
@@ -228,6 +238,7 @@ fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
         assert_eq!((refused.status, refused.header("location")), (400, None), "{fields:?}");
     }
     for (fields, error) in [
+        ([good.as_slice(), &[("scope", "admin")]].concat(), "invalid_scope"),
         (without("code_challenge"), "invalid_request"),
         (with("code_challenge_method", "plain"), "invalid_request"),
         (with("response_type", "token"), "unsupported_response_type"),
@@ -255,6 +266,14 @@ fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
     for (lines, request) in [(vec![], asked.as_str()), (vec![elsewhere.as_str()], &asked), (vec![cookie.as_str()], "forged")] {
         let refused = post_form(&gateway, "authorize", &lines, &[("request", request), ("decision", "agree")]);
         assert_eq!((refused.status, refused.header("location")), (400, None));
+    }
+    // Another site cannot agree in the user's name, nor with a second cookie.
+    let second = format!("{cookie}; {}", cookie.strip_prefix("Cookie: ").unwrap());
+    for lines in
+        [vec![cookie.as_str(), "Origin: https://evil.example"], vec![cookie.as_str(), "Origin: null"], vec![second.as_str()]]
+    {
+        let refused = post_form(&gateway, "authorize", &lines, &[("request", &asked), ("decision", "agree")]);
+        assert_eq!((refused.status, refused.header("location")), (400, None), "{lines:?}");
     }
     let refused = post_form(&gateway, "authorize", &[&cookie], &[("request", &asked), ("decision", "refuse")]);
     assert!(refused.header("location").unwrap().starts_with("http://127.0.0.1:7999/back?error=access_denied"));
@@ -295,9 +314,34 @@ fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
         let answer = token(&[("client_id", client), ("redirect_uri", uri), ("code_verifier", verifier)]);
         assert_eq!(answer.status, status, "{}", answer.text());
     }
+    let given = token(&[("client_id", &id), ("redirect_uri", redirect), ("code_verifier", VERIFIER)]).json();
+    assert!(given.get("id_token").is_none(), "{given}");
     let asked = issuer.last().text();
     assert!(asked.contains("code=c&") && asked.contains(VERIFIER) && asked.contains("callback"), "{asked}");
     assert!(issuer.last().header("authorization").unwrap().starts_with("Basic "));
+    // A refresh token is for what the user has agreed to.
+    let refresh = given["refresh_token"].as_str().unwrap();
+    for (scope, status) in [("admin", 400), ("read admin", 400), ("read", 200), ("", 200)] {
+        let fields = [("grant_type", "refresh_token"), ("refresh_token", refresh), ("client_id", &id), ("scope", scope)];
+        assert_eq!(post_form(&gateway, "token", &[], &fields).status, status, "{scope}");
+        assert!(status != 200 || issuer.last().text().contains("scope=read&refresh_token=r"), "{}", issuer.last().text());
+    }
+    // That the provider does not accept the gateway is not the client's fault.
+    let back = callback(&[&cookie], "code=bad").header("location").unwrap().to_owned();
+    let code = back.split("code=").nth(1).unwrap().split('&').next().unwrap();
+    let fields = [("grant_type", "authorization_code"), ("code", code), ("client_id", &id), ("code_verifier", VERIFIER)];
+    let failed = post_form(&gateway, "token", &[], &fields);
+    assert_eq!((failed.status, &failed.json()["error"]), (502, &json!("server_error")));
+    assert!(!failed.text().contains("secret"));
+    // Pages may register and fetch tokens by themselves.
+    for (method, path) in [
+        ("OPTIONS", "/__tyk-as/tools/register"),
+        ("OPTIONS", "/__tyk-as/tools/token"),
+        ("GET", "/.well-known/oauth-authorization-server/__tyk-as/tools"),
+    ] {
+        let answer = send(&gateway, method, path, &["Origin: https://page.example"], "");
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{method} {path}: {}", answer.status);
+    }
     gateway.expect_no_panic();
 }
 
@@ -317,4 +361,27 @@ fn a_definition_that_cannot_work_says_why() {
         let answer = gateway.control("POST", "/tyk/apis", &definition.0.to_string());
         assert!(answer.status == 400 && answer.text().contains(why), "{}", answer.text());
     }
+}
+
+/// A provider that hangs holds up nobody but its own clients.
+#[test]
+fn a_slow_provider_stops_no_other() {
+    let hangs = Upstream::raw(|mut wire, _| drop(wire.rest()));
+    let gateway = start(&server(), &hangs.url());
+    let wires: Vec<_> = (0..100)
+        .map(|_| {
+            let mut wire = gateway.connect();
+            wire.send(
+                b"GET /.well-known/oauth-authorization-server/__tyk-as/tools HTTP/1.1\r\nHost: h\r\n\r\n".to_vec(),
+            );
+            wire
+        })
+        .collect();
+    for path in ["/.well-known/oauth-protected-resource/tools", "/tools/.well-known/oauth-protected-resource"] {
+        assert_eq!(send(&gateway, "GET", path, &[], "").status, 200);
+    }
+    assert_eq!(register(&gateway, CLIENT).status, 201);
+    let refused = send(&gateway, "GET", "/.well-known/oauth-authorization-server/__tyk-as/tools", &[], "");
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    drop(wires);
 }

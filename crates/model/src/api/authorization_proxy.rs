@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::{ApiDefinition, AuthMethod};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 
@@ -28,12 +29,18 @@ pub struct AuthorizationProxy {
 
 impl AuthorizationProxy {
     /// Adds its problems to `findings`.
-    pub(super) fn check(&self, is_mcp: bool, has_metadata: bool, findings: &mut Findings) {
+    pub(super) fn check(&self, api: &ApiDefinition, findings: &mut Findings) {
         let at = JsonPath::of("tollgate.authorization_proxy");
-        if !is_mcp {
+        if api.use_keyless {
+            findings.warning(&at, "the API takes requests without a token (\"use_keyless\"): nobody has to sign in");
+        } else if api.is_on(AuthMethod::Jwt) && api.tollgate.jwt.allowed_audiences.is_empty() {
+            let why = "the API takes tokens that the provider gave for other applications: set tollgate.jwt.allowed_audiences";
+            findings.warning(&at, why);
+        }
+        if !api.is_mcp() {
             findings.error(&at, "is only for proxies of the Model Context Protocol (\"application_protocol\": \"mcp\")");
         }
-        if has_metadata {
+        if api.tollgate.protected_resource.is_some() {
             findings.error(&at, "says itself who gives tokens: leave out tollgate.protected_resource");
         }
         let is_url =

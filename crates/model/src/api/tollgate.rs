@@ -78,7 +78,7 @@ impl ApiExtensions {
             mcp.check(api.is_mcp(), findings);
         }
         if let Some(proxy) = &self.authorization_proxy {
-            proxy.check(api.is_mcp(), self.protected_resource.is_some(), findings);
+            proxy.check(api, findings);
         }
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);

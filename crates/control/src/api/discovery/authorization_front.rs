@@ -8,7 +8,7 @@ use super::{
 };
 use crate::mirrored_documents::MirroredDocument;
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -29,6 +29,9 @@ const REDIRECTS_MAX: usize = 10;
 const REDIRECTS_BYTES_MAX: usize = 2_000;
 const NAME_CHARS_MAX: usize = 100;
 const PARAMETER_BYTES_MAX: usize = 1_000;
+
+/// Errors of the provider that are the client's.
+const PASSED_ERRORS: [&str; 3] = ["invalid_grant", "invalid_scope", "invalid_request"];
 
 /// What is sealed: kinds of facts.
 const CLIENT: &str = "oauth client";
@@ -66,6 +69,7 @@ struct CodeFacts {
     client: String,
     redirect_uri: String,
     challenge: String,
+    scope: String,
     /// The gateway's own redirect URI, as the provider has got it.
     callback: String,
     until_unix_s: u64,
@@ -76,6 +80,8 @@ struct CodeFacts {
 struct RefreshFacts {
     token: String,
     client: String,
+    /// What the user has agreed to.
+    scope: String,
 }
 
 /// The authorization server of one API.
@@ -221,7 +227,9 @@ impl AuthorizationFront<'_> {
         let Some(nonce) = self.nonce(headers).or_else(new_nonce) else {
             return text(StatusCode::INTERNAL_SERVER_ERROR, "no randomness");
         };
-        let scope = if scope.is_empty() { self.proxy.scopes.join(" ") } else { scope.to_owned() };
+        let Some(scope) = granted(&self.proxy.scopes, scope) else {
+            return back("invalid_scope", "none of these scopes can be had here");
+        };
         let facts = RequestFacts {
             client: digest(id),
             redirect_uri: wanted.clone(),
@@ -245,6 +253,13 @@ impl AuthorizationFront<'_> {
 
     /// Sends the user who has agreed on to the provider.
     async fn decided(&self, form: &Parameters, headers: &HeaderMap) -> Response {
+        // Another site must not agree in the user's name, whatever cookies it could set.
+        let says = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_own = says(header::ORIGIN) == Some(self.request.origin.as_str())
+            || says(HeaderName::from_static("sec-fetch-site")) == Some("same-origin");
+        if !is_own {
+            return refusal("The answer comes from another page.");
+        }
         let facts = match self.pending(CONSENT, form.get("request"), headers) {
             Ok(facts) => facts,
             Err(why) => return refusal(why),
@@ -305,6 +320,7 @@ impl AuthorizationFront<'_> {
                 client: facts.client.clone(),
                 redirect_uri: facts.redirect_uri.clone(),
                 challenge: facts.challenge.clone(),
+                scope: facts.scope.clone(),
                 callback: self.callback_url(),
                 until_unix_s: now_unix_s() + CODE_S,
             },
@@ -325,7 +341,7 @@ impl AuthorizationFront<'_> {
         }
         let client = digest(id);
         let mut asked = vec![("grant_type".to_owned(), get("grant_type").to_owned())];
-        match get("grant_type") {
+        let scope = match get("grant_type") {
             "authorization_code" => {
                 let verifier = get("code_verifier");
                 let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
@@ -343,36 +359,57 @@ impl AuthorizationFront<'_> {
                 asked.push(("code".to_owned(), facts.code));
                 asked.push(("redirect_uri".to_owned(), facts.callback));
                 asked.push(("code_verifier".to_owned(), verifier.to_owned()));
+                facts.scope
             }
             "refresh_token" => {
                 let facts = self.proxy.seal.opened::<RefreshFacts>(REFRESH, get("refresh_token"));
                 let Some(facts) = facts.filter(|facts| facts.client == client) else {
                     return Err(refused("invalid_grant", "the refresh token is none of this client's"));
                 };
-                asked.push(("refresh_token".to_owned(), facts.token));
-                if !get("scope").is_empty() {
-                    asked.push(("scope".to_owned(), get("scope").to_owned()));
+                let known: Vec<String> = facts.scope.split_ascii_whitespace().map(str::to_owned).collect();
+                if !get("scope").split_ascii_whitespace().all(|scope| known.iter().any(|known| known == scope)) {
+                    return Err(refused("invalid_scope", "the user has not agreed to all of these scopes"));
                 }
+                // Some providers give more than was agreed to if they are asked for nothing.
+                let scope = if get("scope").is_empty() { &facts.scope } else { get("scope") };
+                if !scope.is_empty() {
+                    asked.push(("scope".to_owned(), scope.to_owned()));
+                }
+                asked.push(("refresh_token".to_owned(), facts.token));
+                facts.scope
             }
             _ => return Err(refused("unsupported_grant_type", "grant_type must be authorization_code or refresh_token")),
-        }
+        };
         let reply = self.tokens(asked).await?;
         let mut given = match serde_json::from_slice(&reply.body) {
             Ok(Value::Object(given)) => given,
             _ => return Err(text(StatusCode::BAD_GATEWAY, "the identity provider's answer is no JSON")),
         };
-        if reply.status.is_success() {
-            // It is for the gateway.
-            given.remove("id_token");
-            if let Some(token) = given.get("refresh_token").and_then(Value::as_str).map(str::to_owned) {
-                match self.proxy.seal.sealed(REFRESH, &RefreshFacts { token, client }) {
-                    Some(sealed) => drop(given.insert("refresh_token".to_owned(), sealed.into())),
-                    None => drop(given.remove("refresh_token")),
-                }
+        if !reply.status.is_success() {
+            let error = given.get("error").and_then(Value::as_str).unwrap_or_default();
+            // It is the gateway that the provider does not accept. A client that was told so would register anew.
+            if !reply.status.is_client_error() || !PASSED_ERRORS.contains(&error) {
+                tracing::warn!(
+                    api = self.request.api.id,
+                    status = reply.status.as_u16(),
+                    error,
+                    "the identity provider gives no token"
+                );
+                return Err(oauth_error(StatusCode::BAD_GATEWAY, "server_error", "the identity provider gives no token"));
+            }
+            let why = given.get("error_description").and_then(Value::as_str).unwrap_or_default();
+            return Err(refused(error, why));
+        }
+        // It is for the gateway.
+        given.remove("id_token");
+        if let Some(token) = given.get("refresh_token").and_then(Value::as_str).map(str::to_owned) {
+            match self.proxy.seal.sealed(REFRESH, &RefreshFacts { token, client, scope }) {
+                Some(sealed) => drop(given.insert("refresh_token".to_owned(), sealed.into())),
+                None => drop(given.remove("refresh_token")),
             }
         }
         let no_store = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
-        Ok((reply.status, no_store, axum::Json(given)).into_response())
+        Ok((StatusCode::OK, no_store, axum::Json(given)).into_response())
     }
 
     /// Asks the provider for tokens, as its client.
@@ -443,13 +480,11 @@ impl AuthorizationFront<'_> {
 
     /// Whether a client may have users sent there.
     fn may_return_to(&self, uri: &str) -> bool {
-        if uri.contains(['#', '\\']) || uri.contains(|c: char| c.is_control() || c.is_whitespace()) {
-            return false;
-        }
-        match self.proxy.redirect_uris.as_slice() {
-            [] => loopback(uri).is_some(),
-            listed => listed.iter().any(|pattern| pattern.is_match(uri)),
-        }
+        is_plain_url(uri)
+            && match self.proxy.redirect_uris.as_slice() {
+                [] => loopback(uri).is_some(),
+                listed => listed.iter().any(|pattern| pattern.is_match(uri)),
+            }
     }
 
     /// Sends the user back to the client.
@@ -465,21 +500,28 @@ impl AuthorizationFront<'_> {
         format!("{}/callback", self.request.own_server())
     }
 
+    fn is_secure(&self) -> bool {
+        self.request.origin.starts_with("https:")
+    }
+
     fn cookie_name(&self) -> String {
-        format!("tollgate-authorize-{}", digest(&self.request.api.id).get(..8).unwrap_or_default())
+        let prefix = if self.is_secure() { "__Host-" } else { "" };
+        format!("{prefix}tollgate-authorize-{}", digest(&self.request.api.id).get(..8).unwrap_or_default())
     }
 
     fn cookie(&self, nonce: &str) -> String {
-        let secure = if self.request.origin.starts_with("https:") { "; Secure" } else { "" };
-        format!("{}={nonce}; Path=/__tyk-as/; HttpOnly; SameSite=Lax; Max-Age={SIGN_IN_S}{secure}", self.cookie_name())
+        let secure = if self.is_secure() { "; Secure" } else { "" };
+        format!("{}={nonce}; Path=/; HttpOnly; SameSite=Lax; Max-Age={SIGN_IN_S}{secure}", self.cookie_name())
     }
 
-    /// What the browser's cookie says.
+    /// What the browser's cookie says. One that is there twice says nothing.
     fn nonce(&self, headers: &HeaderMap) -> Option<String> {
         let name = self.cookie_name();
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let mut values = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        values.find(|(known, value)| *known == name && is_digest(value)).map(|(_, value)| value.to_owned())
+        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
+        let value = values.next().filter(|value| is_digest(value))?;
+        values.next().is_none().then(|| value.to_owned())
     }
 }
 
@@ -507,6 +549,35 @@ fn with_parameters(url: &str, parameters: &[(&str, &str)]) -> String {
 fn oauth_error(status: StatusCode, code: &str, why: &str) -> Response {
     let error = json!({"error": code, "error_description": why});
     (status, [(header::CACHE_CONTROL, "no-store")], axum::Json(error)).into_response()
+}
+
+/// Scopes of those that can be had; all of them if none is asked for, `None` if none of what is asked for can.
+fn granted(known: &[String], asked: &str) -> Option<String> {
+    if asked.trim().is_empty() {
+        return Some(known.join(" "));
+    }
+    let granted: Vec<&str> = asked.split_ascii_whitespace().filter(|scope| known.iter().any(|known| known == scope)).collect();
+    (!granted.is_empty() || known.is_empty()).then(|| granted.join(" "))
+}
+
+/// Whether every program that reads a URL finds the same host and path in it.
+fn is_plain_url(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let Some((authority, rest)) = rest.split_at_checked(end) else { return false };
+    let path = rest.split('?').next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, port)) => (host, port.strip_prefix(':').unwrap_or(port)),
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    let is_host = !host.is_empty()
+        && !host.starts_with('.')
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte));
+    url.bytes().all(|byte| byte.is_ascii_graphic() && !b"\\#\"<>^`{|}".contains(&byte))
+        && is_host
+        && port.bytes().all(|byte| byte.is_ascii_digit())
+        && !path.split('/').any(|segment| matches!(segment, "." | ".."))
+        && !["%2f", "%5c"].iter().any(|slash| path.contains(slash))
 }
 
 /// What is before the port of a URL on the user's own machine, and what is behind.
@@ -548,7 +619,7 @@ fn now_unix_s() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_same_place, loopback, once};
+    use super::{granted, is_plain_url, is_same_place, loopback, once};
 
     #[test]
     fn only_the_users_own_machine_is_local() {
@@ -566,6 +637,44 @@ mod tests {
         ] {
             assert!(loopback(other).is_none(), "{other}");
         }
+    }
+
+    #[test]
+    fn addresses_that_can_be_read_in_two_ways_are_none() {
+        for plain in [
+            "https://chat.example.com/cb",
+            "http://127.0.0.1:80/a/b.c?x=..",
+            "http://[::1]:1/",
+            "editor://tools/back",
+            "http://localhost",
+        ] {
+            assert!(is_plain_url(plain), "{plain}");
+        }
+        for other in [
+            "https://a.example/cb/../evil",
+            "https://a.example/cb/%2E%2e/evil",
+            "https://a.example/cb/..%2fevil",
+            "https://evil.example:443.a.example/",
+            "https://evil.example%2f.a.example/",
+            "https://.a.example/",
+            "http://127.0.0.1:80.evil.example/",
+            "https://a@b.example/",
+            "https://a.example/\u{202e}x",
+            "https://a.example\\x",
+            "javascript:alert(1)",
+            "https:///x",
+        ] {
+            assert!(!is_plain_url(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn scopes_are_those_of_the_definition() {
+        let known = ["read".to_owned(), "write".to_owned()];
+        assert_eq!(granted(&known, ""), Some("read write".to_owned()));
+        assert_eq!(granted(&known, "admin read"), Some("read".to_owned()));
+        assert_eq!(granted(&known, "admin"), None);
+        assert_eq!(granted(&[], "admin"), Some(String::new()));
     }
 
     #[test]

@@ -24,15 +24,16 @@ pub(super) struct Consent<'c> {
 
 impl Consent<'_> {
     pub(super) fn page(&self) -> Response {
-        let client = if self.client.is_empty() { "A client without a name" } else { self.client };
+        let client =
+            if self.client.chars().all(|c| is_hidden(c) || c.is_whitespace()) { "A client without a name" } else { self.client };
         let scope =
             if self.scope.is_empty() { String::new() } else { format!("<p>It asks for: <code>{}</code></p>", escaped(self.scope)) };
         let body = format!(
-            "<h1>{client} wants to use {api}</h1><p>If you agree, it can call {api} as you.</p>{scope}\
+            "<h1><bdi>{client}</bdi> wants to use <bdi>{api}</bdi></h1><p>If you agree, it can call <bdi>{api}</bdi> as you.</p>{scope}\
              <p>You are then sent to <code>{redirect}</code>. Agree only if you have started this yourself, and know that address.</p>\
              <form method=\"post\"><input type=\"hidden\" name=\"request\" value=\"{request}\">\
              <button class=\"agree\" name=\"decision\" value=\"agree\">Agree</button><button name=\"decision\" value=\"refuse\">Refuse</button></form>",
-            client = escaped(client),
+            client = escaped(client.trim()),
             api = escaped(self.api),
             redirect = escaped(self.redirect_uri),
             request = escaped(self.request),
@@ -56,16 +57,23 @@ fn html(status: StatusCode, title: &str, body: &str) -> Response {
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Without it, browsers would not say that the form's answer comes from this page.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("x-content-type-options"), "nosniff"),
     ];
     (status, headers, text).into_response()
 }
 
+/// Characters that are not seen, or turn others around.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !c.is_control()) {
+    for c in text.chars().filter(|c| !is_hidden(*c)) {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -2,7 +2,6 @@
 
 use crate::figures::LlmFigures;
 use crate::routes::Routes;
-use crate::server::{ALL_BYTES_MAX, CLIENT_BYTES_MAX};
 use crate::standing::Standing;
 use crate::terms::LlmTerms;
 use std::fmt;
@@ -10,6 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tollgate_llm::PriceTable;
 use tollgate_outbound::{CallClient, Shares};
+
+/// Bytes of memory for requests that wait for their answers and whole answers that wait for their clients, of all clients and of each.
+const ALL_BYTES_MAX: usize = 1 << 30;
+const CLIENT_BYTES_MAX: usize = 256 << 20;
 
 /// One endpoint in front of many providers of language models.
 pub struct LlmServer {
@@ -21,7 +24,7 @@ pub struct LlmServer {
     pub(crate) prices: PriceTable,
     started: Instant,
     pub(crate) figures: Arc<LlmFigures>,
-    /// Memory of requests that wait for their answers.
+    /// Memory of requests and answers.
     pub(crate) shares: Arc<Shares>,
 }
 

@@ -8,17 +8,16 @@ use crate::models;
 use crate::surface::{Surface, form_of};
 use http::{Request, Response};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use tollgate_llm::{Fault, FaultKind};
+use tollgate_llm::{ClientApi, Fault, FaultKind};
+use tollgate_outbound::Holder;
 
-/// Bytes of memory for requests that wait for their answers, of all clients and of each.
-pub(crate) const ALL_BYTES_MAX: usize = 1 << 30;
-pub(crate) const CLIENT_BYTES_MAX: usize = 256 << 20;
 /// When a client that has none left should come again.
 const RETRY_MS: u64 = 1_000;
+const TOO_MUCH: &str = "too many large requests and answers are under way";
 
 /// What a request takes of memory at most, about: it is there as it came, as it goes, and in the one form, where each value takes this.
 fn memory_of(body: &[u8]) -> usize {
@@ -59,12 +58,28 @@ impl LlmServer {
         };
         // Given back when the answer begins: it needs nothing of the request.
         let Some(_share) = self.shares.take(self.holder(&head.headers), memory_of(&body)) else {
-            let why = Fault::new(FaultKind::Overloaded, "too many large requests wait for their answers");
-            return fault(form, &why, Some(RETRY_MS));
+            return fault(form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
         };
-        match Asked::read(surface, form, head.headers, body) {
+        let holder = self.holder(&head.headers);
+        let answer = match Asked::read(surface, form, head.headers, body) {
             Ok(asked) => self.answer(&asked).await,
             Err(why) => fault(form, &why, None),
-        }
+        };
+        self.held(answer, holder, form)
+    }
+
+    /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.
+    fn held(&self, answer: Response<AnswerBody>, holder: Holder, form: ClientApi) -> Response<AnswerBody> {
+        let bytes = answer.body().size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+        let Some(share) = self.shares.take(holder, bytes) else {
+            return fault(form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
+        };
+        answer.map(|body| {
+            let held = body.map_frame(move |frame| {
+                let _ = &share;
+                frame
+            });
+            held.boxed_unsync()
+        })
     }
 }

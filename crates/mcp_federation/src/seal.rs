@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// How long a session lasts.
 const LIFE_S: u64 = 24 * 3_600;
-/// Longest name: header lines have bounds, and each server has its part.
+/// Longest text: header lines have bounds.
 const NAME_BYTES_MAX: usize = 6 << 10;
 
 /// Seals and opens what clients keep.
@@ -81,7 +81,7 @@ impl SessionSeal {
 
     /// The name of a session; `None` if it has too many servers.
     pub(crate) fn name(&self, facts: &SessionFacts) -> Option<String> {
-        self.sealed("session", facts).filter(|name| name.len() <= NAME_BYTES_MAX)
+        self.sealed("session", facts)
     }
 
     /// What a name says; `None` for one that was not made here, for this caller, or that has ended.
@@ -110,11 +110,11 @@ impl SessionSeal {
         self.opened("question", id).filter(|facts: &QuestionFacts| facts.caller == caller)
     }
 
-    /// Seals facts; `what` tells kinds of them apart.
+    /// Seals facts; `what` tells kinds of them apart. `None` if they are too long for a header line.
     pub fn sealed(&self, what: &str, facts: &impl Serialize) -> Option<String> {
         let mut bytes = serde_json::to_vec(facts).ok()?;
         let nonce = self.key.as_ref()?.seal_in_place_append_tag(Aad::from(what), &mut bytes).ok()?;
-        Some(URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat()))
+        Some(URL_SAFE_NO_PAD.encode([nonce.as_ref().as_slice(), &bytes].concat())).filter(|text| text.len() <= NAME_BYTES_MAX)
     }
 
     /// What was sealed; `None` for another kind, or if it was not sealed here.

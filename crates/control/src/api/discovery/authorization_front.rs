@@ -120,7 +120,13 @@ impl AuthorizationFront<'_> {
                 None => refusal("A parameter is there twice, or cannot be read."),
             },
             "token" => match form() {
-                Some(form) => self.token(&form).await.unwrap_or_else(|refused| refused),
+                // Clients read errors as JSON.
+                Some(form) => self.token(&form).await.unwrap_or_else(|refused| match refused.status() {
+                    StatusCode::BAD_GATEWAY => {
+                        oauth_error(StatusCode::BAD_GATEWAY, "server_error", "the identity provider gives no token")
+                    }
+                    _ => refused,
+                }),
                 None => oauth_error(StatusCode::BAD_REQUEST, "invalid_request", "the form cannot be read"),
             },
             _ => text(StatusCode::NOT_FOUND, "Not Found"),
@@ -304,11 +310,14 @@ impl AuthorizationFront<'_> {
             return back(&[("error", error), ("error_description", why)]);
         }
         // Another provider's answer is none (RFC 9207).
-        if let Some(said) = parameters.get("iss") {
-            match self.provider().await {
-                Ok(provider) if provider.get("issuer").and_then(Value::as_str) == Some(said) => {}
-                _ => return back(&[("error", "server_error"), ("error_description", "another identity provider has answered")]),
-            }
+        let provider = self.provider().await.unwrap_or_default();
+        let promises = provider.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true));
+        let is_other = match parameters.get("iss") {
+            Some(said) => provider.get("issuer").and_then(Value::as_str) != Some(said),
+            None => promises,
+        };
+        if is_other {
+            return back(&[("error", "server_error"), ("error_description", "another identity provider has answered")]);
         }
         let Some(code) = parameters.get("code") else {
             return back(&[("error", "server_error"), ("error_description", "the identity provider gave no code")]);

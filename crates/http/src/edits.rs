@@ -2,6 +2,7 @@
 
 use crate::append::append;
 use crate::headers::{Headers, KnownHeader};
+use memchr::memchr;
 
 /// Lines to remove and lines to add. Later edits see earlier ones: a removed line stays removed, and an added line can be removed
 /// again.
@@ -135,9 +136,10 @@ impl HeaderEdits {
         while start < self.added.len() {
             let rest = self.added.get(start..)?;
             // No other added line has this name.
-            let end = start + rest.iter().position(|byte| *byte == b'\n')? + 1;
-            let called = rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes()));
-            if called && rest.get(name.len()) == Some(&b':') {
+            let end = start + memchr(b'\n', rest)? + 1;
+            // Most names differ in their length.
+            let is_so_long = rest.get(name.len()) == Some(&b':');
+            if is_so_long && rest.get(..name.len()).is_some_and(|head| head.eq_ignore_ascii_case(name.as_bytes())) {
                 return Some(start..end);
             }
             start = end;

@@ -236,7 +236,7 @@ impl Shell {
         let background = command.ends_with('&');
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let printed = fs::read_to_string(&output).unwrap_or_default();
+            let printed = without_notices(&fs::read_to_string(&output).unwrap_or_default());
             let ended = fs::read_to_string(&status).ok();
             let matches = matches(shown, &printed);
             let right = ended.as_deref() == Some("0\n") && matches;
@@ -267,6 +267,13 @@ impl Drop for Shell {
         let _ = self.child.wait();
         assert!(thread::panicking() || !self.logs().contains("panicked at"), "{}", self.logs());
     }
+}
+
+/// Without what the shell itself says of programs that were ended, sooner or later.
+fn without_notices(printed: &str) -> String {
+    let is_notice =
+        |line: &&str| line.starts_with("bash: line ") && [" Killed ", " Terminated "].iter().any(|end| line.contains(end));
+    printed.split_inclusive('\n').filter(|line| !is_notice(line)).collect()
 }
 
 /// Whether a program printed what a page shows: spaces count once, `…` is any text, a line `...` any lines.

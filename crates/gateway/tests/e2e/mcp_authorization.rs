@@ -371,7 +371,7 @@ fn a_slow_provider_stops_no_other() {
     let wires: Vec<_> = (0..100)
         .map(|_| {
             let mut wire = gateway.connect();
-            wire.send(b"GET /.well-known/oauth-authorization-server/__tyk-as/tools HTTP/1.1\r\nHost: h\r\n\r\n".to_vec());
+            wire.send(b"GET /.well-known/oauth-authorization-server/__tyk-as/tools HTTP/1.1\r\nHost: h\r\n\r\n");
             wire
         })
         .collect();

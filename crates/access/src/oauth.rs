@@ -29,6 +29,8 @@ pub use clients::{ANSWER_TIME_MAX, ApiClients, OauthClients, Presence, is_client
 pub use introspect::introspect;
 pub use notice::Notices;
 pub use parameters::OauthParameters;
+pub use pkce::Challenge;
+pub use redirect::{is_inside, with_query};
 pub use refused::{ErrorCode, OauthRefusal};
 pub use revoke::revoke;
 pub use rules::{OAuthSettings, Rules};

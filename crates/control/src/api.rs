@@ -15,6 +15,7 @@ mod check;
 mod client_list;
 mod configuration;
 mod console;
+mod cookies;
 mod debug;
 mod definition_changes;
 mod definition_store;

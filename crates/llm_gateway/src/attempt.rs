@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::figures::LlmOutcome;
 use crate::holdings::Holdings;
-use crate::llm_server::{LlmServer, since_1970};
+use crate::llm_server::LlmServer;
 use crate::relay::Relay;
 use crate::routes::Way;
 use crate::surface::Surface;
@@ -19,6 +19,7 @@ use hyper::body::{Bytes, Incoming};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+use tollgate_clock::{unix_ms, unix_ns, unix_s};
 use tollgate_llm::{
     AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
 };
@@ -52,7 +53,7 @@ impl LlmServer {
         let price = self.prices.of(model);
         let holdings = self.hold(asked, model, budgets, price).await?;
         let bounds = AnswerBounds { api: self.terms.output_tokens_max, budget: holdings.output_max() };
-        let made = asked.request_for(provider, model, bounds, since_1970().as_secs());
+        let made = asked.request_for(provider, model, bounds, unix_s());
         let (request, translation) = made.map_err(Failure::unsupported)?;
         let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings);
         let began = Instant::now();
@@ -208,7 +209,7 @@ async fn refusal(
     };
     let told = told.unwrap_or_else(|| Fault::new(FaultKind::Server, format!("the provider answered with status {status}")));
     let lines = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-    let now_ms = u64::try_from(since_1970().as_millis()).unwrap_or_default();
+    let now_ms = unix_ms();
     let failure = match status {
         // It is the gateway's credential, not the client's, and what the provider says of it is not for the client.
         401..=403 => {
@@ -253,5 +254,5 @@ fn tells_secret(provider: &ProviderTerms, text: &[u8]) -> bool {
 fn context(ask: &Ask) -> AnswerContext {
     // Ids of answers need no secrecy; without randomness, the time tells them apart.
     let id = getrandom::u64().unwrap_or_default();
-    AnswerContext::new(ask, since_1970().as_secs(), format!("{id:016x}{:x}", since_1970().subsec_nanos()))
+    AnswerContext::new(ask, unix_s(), format!("{id:016x}{:x}", unix_ns()))
 }

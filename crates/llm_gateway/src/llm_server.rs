@@ -6,7 +6,7 @@ use crate::standing::Standing;
 use crate::terms::LlmTerms;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use tollgate_llm::PriceTable;
 use tollgate_outbound::{CallClient, Shares};
 
@@ -53,9 +53,4 @@ impl LlmServer {
     pub(crate) fn now_ms(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
-}
-
-/// The time since 1970.
-pub(crate) fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tollgate_llm::{ClientApi, Fault, FaultKind};
-use tollgate_outbound::Holder;
+use tollgate_outbound::{Holder, holding};
 
 /// When a client that has none left should come again.
 const RETRY_MS: u64 = 1_000;
@@ -74,12 +74,6 @@ impl LlmServer {
         let Some(share) = self.shares.take(holder, bytes) else {
             return fault(form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
         };
-        answer.map(|body| {
-            let held = body.map_frame(move |frame| {
-                let _ = &share;
-                frame
-            });
-            held.boxed_unsync()
-        })
+        answer.map(|body| holding(body, share).boxed_unsync())
     }
 }

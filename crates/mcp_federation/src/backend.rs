@@ -11,7 +11,7 @@ use crate::link::Link;
 use crate::memory::{ServerMemory, StreamMemory};
 use crate::message::request;
 use crate::operations::OperationsServer;
-use crate::outside::{Outside, now_unix_s};
+use crate::outside::Outside;
 use crate::session_stream::{Overheard, SessionStreams};
 use crate::terms::{CommandTerms, OperationTerms, ServerTerms, Transport};
 use crate::version::{Era, META_CAPABILITIES};
@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tollgate_clock::unix_s;
 use tollgate_outbound::Holder;
 
 /// Longest time until a server has told what it offers, when it runs.
@@ -238,14 +239,14 @@ impl Backend {
         match read {
             Ok(lists) => {
                 health.spoken = spoken;
-                if health.note(None, now_unix_s()) {
+                if health.note(None, unix_s()) {
                     tracing::info!(api, server = name, "an MCP server is there again");
                 }
                 Some(lists)
             }
             Err(fault) => {
                 let why: String = fault.to_string().chars().take(FAULT_CHARS_MAX).collect();
-                if health.note(Some(why.clone()), now_unix_s()) {
+                if health.note(Some(why.clone()), unix_s()) {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
                 drop(health);

@@ -6,7 +6,6 @@ use crate::health::ProcessFigures;
 use crate::lines::{Line, Lines};
 use crate::memory::ServerMemory;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
-use crate::outside::now_unix_s;
 use crate::process::ProcessGroup;
 use crate::reading::read;
 use crate::terms::CommandTerms;
@@ -25,6 +24,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::time::{Instant, timeout};
+use tollgate_clock::unix_s;
 use tollgate_outbound::Holder;
 
 /// Requests that wait for a process.
@@ -171,7 +171,7 @@ impl CommandServer {
         // Nothing is offered that would make the process ask clients: they share it.
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
         write_line(&mut input, &line_of(&request(&json!(0), "initialize", params)), START_MAX).await?;
-        let started_unix_s = now_unix_s();
+        let started_unix_s = unix_s();
         let begun = loop {
             let message = output.message().await?.ok_or("it has ended")?;
             if is_response(&message) && message.get("id") == Some(&json!(0)) {
@@ -188,7 +188,7 @@ impl CommandServer {
         let restarts = lock(&figures).begin(started_unix_s, version);
         tokio::spawn(async move {
             let why = attend(process, input, output, posted, time_max, (&changed, &memory)).await;
-            lock(&figures).finish(restarts, now_unix_s(), &why);
+            lock(&figures).finish(restarts, unix_s(), &why);
             tracing::warn!(server = name, why, "the process of an MCP server has ended");
         });
         Ok(RunningProcess { requests, capabilities, since: Instant::now() })

@@ -10,7 +10,6 @@ use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
 use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
-use crate::outside::now_unix_s;
 use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
 use crate::running_call::RunningCall;
 use crate::seal::{SessionFacts, SessionSeal};
@@ -23,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+use tollgate_clock::unix_s;
 
 /// Longest time until a server has ended a session.
 const END_MAX: Duration = Duration::from_secs(5);
@@ -43,12 +43,8 @@ fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<
     if let Some(version) = asked.header("mcp-protocol-version").filter(|version| !LEGACY.contains(version)) {
         return Err(refused(StatusCode::BAD_REQUEST, &format!("the version {version:?} is not supported")));
     }
-    let known = server
-        .state
-        .outside
-        .seal
-        .facts(name, &asked.caller, now_unix_s())
-        .filter(|_| !server.state.outside.mailboxes.over.has(name));
+    let known =
+        server.state.outside.seal.facts(name, &asked.caller, unix_s()).filter(|_| !server.state.outside.mailboxes.over.has(name));
     known.ok_or_else(|| Box::new(json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()))))
 }
 
@@ -170,7 +166,7 @@ async fn initialize(server: &Arc<FederatedServer>, asked: &Asked) -> Response<Re
         Some((terms.name.clone(), (session?, version)))
     });
     let servers = servers.collect();
-    let ends_unix_s = SessionSeal::end(now_unix_s());
+    let ends_unix_s = SessionSeal::end(unix_s());
     let mut facts = SessionFacts {
         version: version.to_owned(),
         caller: asked.caller.clone(),

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tollgate_outbound::Holder;
+use tollgate_outbound::{Holder, Share, Shares};
 
 /// Most mailboxes of one purpose, and those of one holder.
 const OPEN_MAX: usize = 10_000;
@@ -34,6 +34,7 @@ pub struct Mailboxes {
     /// Calls that may be cancelled.
     pub(crate) running: RunningCalls,
     open: Mutex<HashMap<u64, Mailbox>>,
+    shares: MailboxShares,
     /// Ends of sessions that other gateways have still to be told.
     untold: AtomicUsize,
     others: OnceLock<Arc<dyn OtherGateways>>,
@@ -52,18 +53,30 @@ pub trait OtherGateways: Send + Sync {
 }
 
 struct Mailbox {
-    purpose: Purpose,
-    holder: Holder,
+    owner: String,
     sender: mpsc::Sender<Value>,
+    _share: Share,
 }
 
 /// What a mailbox is for. Each has its own bounds: who has asked must be able to hear the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// A call waits for its client.
     Question,
     /// A client waits for the rest of its call.
     WayBack,
+}
+
+/// How many mailboxes there are for each purpose.
+struct MailboxShares {
+    questions: Arc<Shares>,
+    ways_back: Arc<Shares>,
+}
+
+impl Default for MailboxShares {
+    fn default() -> Self {
+        MailboxShares { questions: Shares::new(OPEN_MAX, OWN_MAX), ways_back: Shares::new(OPEN_MAX, OWN_MAX) }
+    }
 }
 
 /// Names a mailbox among those of all gateways.
@@ -163,13 +176,16 @@ impl Mailboxes {
         getrandom::fill(&mut random).ok()?;
         let number = u64::from_le_bytes(random);
         let (sender, receiver) = mpsc::channel(HELD_MAX);
+        let shares = match purpose {
+            Purpose::Question => &self.shares.questions,
+            Purpose::WayBack => &self.shares.ways_back,
+        };
+        let (owner, share) = (holder.owner.clone(), shares.take(holder, 1)?);
         let mut open = self.lock();
-        let same = open.values().filter(|mailbox| mailbox.purpose == purpose);
-        let (all, own) = same.fold((0, 0), |(all, own), mailbox| (all + 1, own + usize::from(mailbox.holder == holder)));
-        if all >= OPEN_MAX || own >= OWN_MAX || open.contains_key(&number) {
+        if open.contains_key(&number) {
             return None;
         }
-        open.insert(number, Mailbox { purpose, holder, sender });
+        open.insert(number, Mailbox { owner, sender, _share: share });
         let address = Address { gateway: self.own_name().to_owned(), number };
         Some(OpenMailbox { mailboxes: self.clone(), address, receiver })
     }
@@ -187,7 +203,7 @@ impl Mailboxes {
     }
 
     fn put(&self, number: u64, owner: &str, message: Value) -> bool {
-        let sender = self.lock().get(&number).filter(|mailbox| mailbox.holder.owner == owner).map(|mailbox| mailbox.sender.clone());
+        let sender = self.lock().get(&number).filter(|mailbox| mailbox.owner == owner).map(|mailbox| mailbox.sender.clone());
         let Some(sender) = sender else { return false };
         // What is no response may be lost.
         if sender.capacity() > 1 || crate::message::is_response(&message) {

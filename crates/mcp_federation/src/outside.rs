@@ -5,7 +5,7 @@ use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tollgate_openapi::Document;
 use tollgate_outbound::CallClient;
 
@@ -20,11 +20,6 @@ pub const ADDRESS_HEADER: &str = "X-Tollgate-Mcp-Address";
 
 /// In which the data path tells how many loops from API to API have led to the request.
 pub const LOOPS_HEADER: &str = "X-Tollgate-Mcp-Loops";
-
-/// The time.
-pub(crate) fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
 
 /// The surroundings of a federation.
 pub struct Outside {

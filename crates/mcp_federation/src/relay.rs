@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+use tollgate_outbound::holding;
 
 /// The body of a response, whole or event by event.
 pub(crate) type ReplyBody = BoxBody<Bytes, Infallible>;
@@ -153,10 +154,7 @@ impl Shape {
                 // What waits for a slow client keeps its room.
                 json_reply(self.status_of(&response), &response).map(|body| match room {
                     None => body,
-                    Some(room) => BodyExt::boxed(body.map_frame(move |frame| {
-                        let _ = &room;
-                        frame
-                    })),
+                    Some(room) => BodyExt::boxed(holding(body, room)),
                 })
             }
         }

@@ -19,4 +19,4 @@ pub use guarded_resolver::AddressGuard;
 pub use http_client::{GuardedHttpClient, HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 pub use proxy::{HttpProxy, ProxyChooser};
 pub use services::{ExternalServices, ServiceTerms};
-pub use shares::{Holder, Share, Shares};
+pub use shares::{Holder, Share, Shares, holding};

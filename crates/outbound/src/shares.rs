@@ -1,5 +1,7 @@
 //! Shares of what there is only so much of, such as memory: all clients together have a bound, and so has each.
 
+use http_body_util::BodyExt;
+use hyper::body::Body;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +30,18 @@ impl Holder {
         });
         Holder { owner, network }
     }
+}
+
+/// A body that has something until it is read or given up, such as its room in memory.
+pub fn holding<B, H>(body: B, held: H) -> impl Body<Data = B::Data, Error = B::Error>
+where
+    B: Body,
+    H: Send,
+{
+    body.map_frame(move |frame| {
+        let _ = &held;
+        frame
+    })
 }
 
 /// What clients have.

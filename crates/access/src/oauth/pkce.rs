@@ -51,7 +51,7 @@ impl Challenge {
     }
 
     /// Whether a verifier matches the challenge (section 4.6).
-    fn is_met_by(&self, verifier: &str) -> bool {
+    pub fn is_met_by(&self, verifier: &str) -> bool {
         let made = match self.method {
             PkceMethod::Plain => verifier.to_owned(),
             PkceMethod::S256 => URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes())),

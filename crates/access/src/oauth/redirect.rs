@@ -24,7 +24,12 @@ fn is_below(own: &str, uri: &str) -> bool {
     let has_host = base.split_once("://").is_some_and(|(_, after)| !after.trim_matches('/').is_empty());
     let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
     let begins = rest.is_empty() || rest.starts_with(['/', '?']) || base.ends_with('/') && base.matches('/').count() > 2;
-    has_host && begins && !path.split('/').any(climbs)
+    has_host && begins && is_inside(path)
+}
+
+/// Whether a path stays below where it begins, for whoever reads it: it has no dot segments, and no escaped slashes.
+pub fn is_inside(path: &str) -> bool {
+    !path.split('/').any(climbs)
 }
 
 fn climbs(segment: &str) -> bool {
@@ -33,7 +38,7 @@ fn climbs(segment: &str) -> bool {
 }
 
 /// Adds parameters to a URI's query, sorted by name; they replace its own parameters with these names.
-pub(super) fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
+pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (base, own) = uri.split_once('?').unwrap_or((uri, ""));
     let is_other = |pair: &&str| {
         // An escaped name is the same parameter to its reader, and would come first.

@@ -27,6 +27,9 @@ const TOKEN_TIME_MAX: Duration = Duration::from_secs(30);
 /// Longest answer of it; tokens have some KiB.
 const TOKEN_BYTES_MAX: usize = 256 << 10;
 
+/// The content type of requests for tokens.
+const FORM: &str = "application/x-www-form-urlencoded";
+
 /// Headers of the authorization server's answers that are for the gateway's own connection to it.
 const OF_CONNECTIONS: [HeaderName; 6] =
     [header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH, header::UPGRADE, header::TRAILER, header::TE];
@@ -152,7 +155,7 @@ impl DiscoveryRequest<'_> {
         for (name, value) in pairs(preset).filter(|(name, _)| !asked.contains(name)) {
             parameters.entry(name).or_default().push(value);
         }
-        let location = format!("{url}?{}", encoded(&parameters));
+        let location = format!("{url}?{}", encoded(flat(&parameters)));
         let Ok(location) = header::HeaderValue::from_str(&location) else {
             return Err(text(StatusCode::BAD_GATEWAY, "invalid upstream authorization_endpoint"));
         };
@@ -166,8 +169,7 @@ impl DiscoveryRequest<'_> {
             .await?
             .parse()
             .map_err(|_| text(StatusCode::BAD_GATEWAY, "upstream metadata missing token_endpoint"))?;
-        let is_form =
-            headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+        let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(FORM.as_bytes()));
         let Some(form) = std::str::from_utf8(body).ok().filter(|_| is_form || body.is_empty()) else {
             return Err(text(StatusCode::BAD_REQUEST, "cannot parse token request"));
         };
@@ -176,8 +178,8 @@ impl DiscoveryRequest<'_> {
         let mut call = Call::get(endpoint, tls, TOKEN_TIME_MAX, TOKEN_BYTES_MAX);
         call.method = Method::POST;
         call.redirects_max = 0;
-        call.body = encoded(&self.parameters(form)).into();
-        call.headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/x-www-form-urlencoded"));
+        call.body = encoded(flat(&self.parameters(form))).into();
+        call.headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(FORM));
         for name in [header::ACCEPT, header::AUTHORIZATION] {
             if let Some(value) = headers.get(&name) {
                 call.headers.insert(name, value.clone());
@@ -276,10 +278,13 @@ fn is_web_url(url: &str) -> bool {
     ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme))
 }
 
-/// A form, sorted by names.
-fn encoded(parameters: &BTreeMap<String, Vec<String>>) -> String {
-    let all = parameters.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)));
-    all.map(|(name, value)| format!("{}={}", encode_form(name), encode_form(value))).collect::<Vec<_>>().join("&")
+/// All pairs, sorted by names.
+fn flat(parameters: &BTreeMap<String, Vec<String>>) -> impl Iterator<Item = (&String, &String)> {
+    parameters.iter().flat_map(|(name, values)| values.iter().map(move |value| (name, value)))
+}
+
+fn encoded<'p>(pairs: impl Iterator<Item = (&'p String, &'p String)>) -> String {
+    pairs.map(|(name, value)| format!("{}={}", encode_form(name), encode_form(value))).collect::<Vec<_>>().join("&")
 }
 
 fn shown(document: &MirroredDocument) -> Response {

@@ -17,9 +17,8 @@ use tollgate_pattern::Glob;
 /// How long lists are used, and how long a call may take, if nothing is said.
 const SECONDS: u64 = 60;
 
-/// How long a client may think about a question, and the time that the gateway itself needs at most.
+/// How long a client may think about a question.
 const QUESTION_TIME_MAX: Duration = Duration::from_secs(300);
-const SPARE: Duration = Duration::from_secs(10);
 
 /// The upstream that stands for all servers of a federation.
 pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -75,10 +74,9 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     Some(Upstreams::One(Upstream { federation: Some(server), ..upstream }))
 }
 
-/// Time until a response of a federation begins, in milliseconds: its servers' own limits end calls before.
-pub(super) fn first_byte_ms(mcp: &McpFederation) -> u64 {
-    let longest = mcp.servers.iter().map(time_max).max().unwrap_or_default();
-    u64::try_from((longest.max(QUESTION_TIME_MAX) + SPARE).as_millis()).unwrap_or(u64::MAX)
+/// How long calls of a federation may take: its servers' own limits end them before.
+pub(super) fn answer_time_max(mcp: &McpFederation) -> Duration {
+    mcp.servers.iter().map(time_max).max().unwrap_or_default().max(QUESTION_TIME_MAX)
 }
 
 /// How a server is reached; else the field that is wrong, and why.

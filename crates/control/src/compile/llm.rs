@@ -14,8 +14,6 @@ use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmPrice, LlmProv
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
 const SECONDS: f64 = 600.0;
-/// The time that the gateway itself needs at most.
-const SPARE: Duration = Duration::from_secs(10);
 
 /// The upstream that stands for all providers.
 pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -51,10 +49,9 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))
 }
 
-/// Time until an answer begins, in milliseconds: the providers' own limits end their tries before.
-pub(super) fn first_byte_ms(llm: &LlmGateway) -> u64 {
-    let all: Duration = llm.providers.iter().map(time_max).sum();
-    u64::try_from((all + SPARE).as_millis()).unwrap_or(u64::MAX)
+/// How long answers may take: the providers' own limits end their tries before.
+pub(super) fn answer_time_max(llm: &LlmGateway) -> Duration {
+    llm.providers.iter().map(time_max).sum()
 }
 
 /// How long an answer of a provider may take.

@@ -2,6 +2,7 @@
 
 use super::{balancing, chain, expiry_of, federation, llm};
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_data::exchange::ChainLink;
 use tollgate_data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource};
 use tollgate_data::header_change::HeaderChange;
@@ -125,13 +126,17 @@ fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<U
     Some(Upstreams::One(Upstream::within(Arc::new(GraphServer(Arc::new(terms))).connector(), context.registry)))
 }
 
+/// What a server within the process needs at most beside what it waits for.
+const SPARE: Duration = Duration::from_secs(10);
+
 /// How long the upstream may take until its response begins, in milliseconds, if it is not the time of the configuration.
 fn first_byte_ms(definition: &ApiDefinition, info: &VersionInfo) -> Option<u64> {
     let applies = !info.global_enforce_timeout_disabled && info.global_enforce_timeout > 0.0;
     let enforced = applies.then_some((info.global_enforce_timeout * 1000.0) as u64);
-    let of_servers = || definition.tollgate.mcp.as_ref().map(federation::first_byte_ms);
-    let of_providers = || definition.tollgate.llm.as_ref().map(llm::first_byte_ms);
-    enforced.or_else(of_servers).or_else(of_providers)
+    let (mcp, llm) = (definition.tollgate.mcp.as_ref(), definition.tollgate.llm.as_ref());
+    let answered = mcp.map(federation::answer_time_max).or_else(|| llm.map(llm::answer_time_max));
+    let within = answered.map(|time_max| u64::try_from((time_max + SPARE).as_millis()).unwrap_or(u64::MAX));
+    enforced.or(within)
 }
 
 fn header_names(definition: &ApiDefinition, chain: &[ChainLink]) -> HeaderNames {

@@ -1,6 +1,7 @@
 //! Who calls, as the methods of authentication have found out.
 
 use serde_json::{Map, Value as Json};
+use std::ops::Deref;
 use std::sync::Arc;
 use tollgate_access::jwt::{ClaimTexts, GrantedScopes};
 use tollgate_access::keys::HeldKey;
@@ -25,6 +26,11 @@ impl KnownCaller {
     pub fn meta_data(&self) -> Option<&Map<String, Json>> {
         let key = self.key.as_ref()?;
         Some(self.changed_meta_data.as_deref().unwrap_or(&key.session.meta_data))
+    }
+
+    /// A digest of the key, empty without one, for servers within the process: none of them needs the key itself.
+    pub fn key_digest(&self) -> impl Deref<Target = str> + use<> {
+        self.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex()).unwrap_or_default()
     }
 
     /// Notes the scopes of a verified token. Those of the token that gives the session count before others.

@@ -54,10 +54,8 @@ impl Middleware for LlmCaller {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        // Not the key itself, which nobody behind needs.
-        let caller = exchange.caller.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex());
-        let caller = caller.as_ref().map_or("", |caller| caller.as_str());
-        let budgets = self.budgets(exchange, caller);
+        let caller = exchange.caller.key_digest();
+        let budgets = self.budgets(exchange, &caller);
         let text = if budgets.is_empty() { Vec::new() } else { serde_json::to_vec(&budgets).unwrap_or_default() };
         let (headers, address) = (&exchange.request.headers, exchange.origin().client.to_string());
         let edits = &mut exchange.outgoing.edits;

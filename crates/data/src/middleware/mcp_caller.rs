@@ -24,9 +24,7 @@ impl Middleware for McpCaller {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let headers = &exchange.request.headers;
-        // Not the key itself, which nobody behind needs.
-        let caller = exchange.caller.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex());
-        let caller = caller.as_ref().map_or("", |caller| caller.as_str());
+        let caller = exchange.caller.key_digest();
         let (origin, decisions) = (exchange.origin(), &exchange.decisions);
         let edits = &mut exchange.outgoing.edits;
         edits.set(headers, CALLER_HEADER, caller.as_bytes());

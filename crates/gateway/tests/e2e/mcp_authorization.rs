@@ -3,12 +3,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::harness::tokens::{policy, with_tokens};
-use crate::harness::{Gateway, Response, Setup, Upstream, api, reply};
+use crate::harness::{ChildProcess, Gateway, Response, Setup, Upstream, api, reply};
+use crate::oauth::encoded;
 use crate::openid_provider::packages;
 use crate::servers::free_port;
 
@@ -17,26 +18,16 @@ const CLIENT: &str = r#"{"client_name": "<b>Bold</b>", "redirect_uris": ["http:/
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
-struct Provider(Child);
-
-impl Provider {
-    fn start(packages: &Path, port: u16, gateway: &Gateway, method: &str) -> Provider {
-        let callback = format!("http://127.0.0.1:{}/__tyk-as/tools/callback", gateway.port);
-        let mut command = Command::new("node");
-        command.args([SCRIPT, "provider"]).arg(packages).args([&port.to_string(), &callback]).env("AUTH_METHOD", method);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("node runs");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n");
-        Provider(child)
-    }
-}
-
-impl Drop for Provider {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts the provider.
+fn provider(packages: &Path, port: u16, gateway: &Gateway, method: &str) -> ChildProcess {
+    let callback = own(gateway, "/callback");
+    let mut command = Command::new("node");
+    command.args([SCRIPT, "provider"]).arg(packages).args([&port.to_string(), &callback]).env("AUTH_METHOD", method);
+    let mut process = ChildProcess::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
+    let mut line = String::new();
+    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    process
 }
 
 /// An MCP server with one tool.
@@ -90,7 +81,7 @@ fn send(gateway: &Gateway, method: &str, path: &str, lines: &[&str], body: &str)
 }
 
 fn post_form(gateway: &Gateway, endpoint: &str, lines: &[&str], fields: &[(&str, &str)]) -> Response {
-    let body = serde_urlencoded(fields);
+    let body = form_of(fields);
     let origin = format!("Origin: http://127.0.0.1:{}", gateway.port);
     let has_origin = lines.iter().any(|line| line.starts_with("Origin:"));
     let lines = [&["Content-Type: application/x-www-form-urlencoded"], lines].concat();
@@ -98,13 +89,8 @@ fn post_form(gateway: &Gateway, endpoint: &str, lines: &[&str], fields: &[(&str,
     send(gateway, "POST", &format!("/__tyk-as/tools/{endpoint}"), &lines, &body)
 }
 
-fn serde_urlencoded(fields: &[(&str, &str)]) -> String {
-    let escaped = |text: &str| -> String {
-        text.bytes()
-            .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-            .collect()
-    };
-    fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect::<Vec<_>>().join("&")
+fn form_of(fields: &[(&str, &str)]) -> String {
+    fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
 }
 
 fn register(gateway: &Gateway, body: &str) -> Response {
@@ -112,7 +98,7 @@ fn register(gateway: &Gateway, body: &str) -> Response {
 }
 
 fn authorize(gateway: &Gateway, lines: &[&str], fields: &[(&str, &str)]) -> Response {
-    send(gateway, "GET", &format!("/__tyk-as/tools/authorize?{}", serde_urlencoded(fields)), lines, "")
+    send(gateway, "GET", &format!("/__tyk-as/tools/authorize?{}", form_of(fields)), lines, "")
 }
 
 /// What a page has as the value of a hidden field.
@@ -127,7 +113,7 @@ fn an_official_client_registers_signs_its_user_in_and_gets_new_tokens() {
     for method in ["client_secret_basic", "client_secret_post"] {
         let port = free_port();
         let gateway = start(&server, &format!("http://127.0.0.1:{port}"));
-        let _provider = Provider::start(&packages, port, &gateway, method);
+        let _provider = provider(&packages, port, &gateway, method);
         let mut command = Command::new("node");
         let output = command
             .args([SCRIPT, "client"])
@@ -283,12 +269,15 @@ fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
 
     let agreed = post_form(&gateway, "authorize", &[&cookie], &[("request", &asked), ("decision", "agree")]);
     let location = agreed.header("location").unwrap().to_owned();
-    assert!(
-        location.starts_with(&format!("{}/auth?fixed=1&response_type=code&client_id=the-gateway&", issuer.url())),
-        "{location}"
+    let (endpoint, query) = location.split_once('?').unwrap();
+    assert_eq!(endpoint, format!("{}/auth", issuer.url()));
+    let state = query.split('&').find_map(|pair| pair.strip_prefix("state=")).unwrap();
+    let callback_url = own(&gateway, "/callback").replace(':', "%3A").replace('/', "%2F");
+    let expected = format!(
+        "client_id=the-gateway&code_challenge={CHALLENGE}&code_challenge_method=S256&fixed=1&redirect_uri={callback_url}&response_type=code&scope=read&state={state}"
     );
-    assert!(location.contains("scope=read") && location.contains(CHALLENGE) && !location.contains("7999"), "{location}");
-    let state = location.split("state=").nth(1).unwrap().split('&').next().unwrap();
+    assert_eq!(query, expected, "all that the provider is told, and not where the client is");
+    assert!(!location.contains("7999"), "{location}");
     let callback =
         |lines: &[&str], more: &str| send(&gateway, "GET", &format!("/__tyk-as/tools/callback?state={state}&{more}"), lines, "");
     assert_eq!(callback(&[], "code=c").status, 400, "another browser");

@@ -2,40 +2,33 @@
 //! gateway as a proxy and as a federation.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Gateway, Setup, api, eventually};
+use crate::harness::{ChildProcess, Gateway, Setup, api, eventually};
 use crate::openid_provider::packages;
+use crate::servers::free_port;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_judges.mjs");
 
 /// An official server that has all that servers can have.
 pub(crate) struct Everything {
-    child: Child,
+    _process: ChildProcess,
     port: u16,
 }
 
 impl Everything {
     pub(crate) fn start(packages: &Path) -> Everything {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let child = everything(packages, "streamableHttp").env("PORT", port.to_string()).spawn().expect("node runs");
+        let port = free_port();
+        let process = ChildProcess::start(everything(packages, "streamableHttp").env("PORT", port.to_string()));
         eventually("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Everything { child, port }
+        Everything { _process: process, port }
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
-    }
-}
-
-impl Drop for Everything {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

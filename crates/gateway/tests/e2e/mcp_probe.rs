@@ -2,37 +2,31 @@
 //! both kinds, and as a process. In front is the official client, with a session and without.
 
 use std::collections::BTreeMap;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Setup, api, eventually};
+use crate::harness::{ChildProcess, Setup, api, eventually};
 use crate::real_clients::python;
+use crate::servers::free_port;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_probe.py");
 
 struct Probe {
-    child: Child,
+    _process: ChildProcess,
     port: u16,
 }
 
 impl Probe {
     fn start(python: &Path, more: &[&str]) -> Probe {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut command = Command::new(python);
         command.args(["-W", "ignore", SCRIPT, "server", &port.to_string()]).args(more);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("python runs");
+        let process = ChildProcess::start(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()));
         eventually("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Probe { child, port }
-    }
-}
-
-impl Drop for Probe {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Probe { _process: process, port }
     }
 }
 

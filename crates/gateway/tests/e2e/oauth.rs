@@ -269,7 +269,7 @@ fn a_login_page_may_say_what_session_the_token_has() {
     }
 }
 
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02x}")).collect()
 }
 

@@ -4,10 +4,11 @@ use super::{API, Console};
 use crate::api::Control;
 use crate::api::answer::ControlAnswer;
 use crate::api::authority::Signed;
+use crate::api::cookies::cookies;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{COOKIE, HOST, ORIGIN};
+use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -103,9 +104,7 @@ pub(super) async fn signed_in(control: &Control, console: &Console, headers: &He
 
 /// The token in the cookie.
 pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == SESSION_COOKIE).map(|(_, token)| token)
+    cookies(headers, SESSION_COOKIE).next()
 }
 
 /// The line that sets or removes the cookie. Its path keeps it from upstreams, which a browser can't tell by their port.

@@ -4,6 +4,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod certificates;
+pub(crate) mod child;
 pub(crate) mod collector;
 pub(crate) mod dns;
 pub(crate) mod frames;
@@ -13,6 +14,7 @@ pub(crate) mod neighbours;
 pub(crate) mod nginx;
 pub(crate) mod shared;
 
+pub(crate) use child::ChildProcess;
 pub(crate) use gateway::{Gateway, Setup, start_with};
 pub(crate) use shared::Shared;
 pub(crate) use tollgate_testing::{

@@ -35,8 +35,9 @@ use tollgate_access::keys::{HeldKey, Key, Presented, RequestLimits};
 use tollgate_cache::CachedResponse;
 use tollgate_clock::Pending;
 use tollgate_engine::{HoldUntil, Outgoing, Work};
-use tollgate_http::{HeadView, Request};
+use tollgate_http::{HeadView, KnownHeader, Request};
 use tollgate_limit::WaitPolicy;
+use tollgate_outbound::{CALLER_LINE, CallerLine};
 
 /// A request, and what the chain adds to it.
 pub struct Exchange<'a> {
@@ -136,6 +137,17 @@ impl<'a> Exchange<'a> {
     /// Whence calls come that this request leads to.
     pub fn origin(&self) -> CallOrigin {
         CallOrigin { client: self.arrival.client_ip, loops: self.arrival.loops.saturating_add(self.decisions.loops) }
+    }
+
+    /// Tells a server within the process who calls, and `rest`.
+    pub fn tell_caller(&mut self, rest: Option<&str>) {
+        let CallOrigin { client, loops } = self.origin();
+        let (headers, key_digest) = (&self.request.headers, self.caller.key_digest());
+        let host = headers.known(KnownHeader::Host).and_then(|host| std::str::from_utf8(host).ok());
+        let line = CallerLine { key_digest: &key_digest, address: Some(client), loops, host, rest };
+        let edits = &mut self.outgoing.edits;
+        edits.remove(headers, CALLER_LINE);
+        edits.add_line(|out| line.write(out));
     }
 
     /// The header lines of the request as the client and plugins have made them.

@@ -5,16 +5,7 @@ use crate::llm_server::LlmServer;
 use http::HeaderMap;
 use std::sync::Arc;
 use tollgate_model::session::LlmBudget;
-use tollgate_outbound::Holder;
-
-/// The header with the budgets of a request, as a list in JSON: whose each is, the name of its counter, and itself. The data path sets it.
-pub const BUDGETS_HEADER: &str = "x-tollgate-llm-budgets";
-
-/// The header with a digest of the caller's key, empty without one. The data path sets it.
-pub const CALLER_HEADER: &str = "x-tollgate-llm-caller";
-
-/// The header with the client's address. The data path sets it.
-pub const ADDRESS_HEADER: &str = "x-tollgate-llm-address";
+use tollgate_outbound::{CallerLine, Holder};
 
 /// Holders whose budgets have one counter for each name.
 const SINGLE: [&str; 2] = ["api", "organisation"];
@@ -22,16 +13,15 @@ const SINGLE: [&str; 2] = ["api", "organisation"];
 impl LlmServer {
     /// Who sends a request.
     pub(crate) fn holder(&self, headers: &HeaderMap) -> Holder {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let caller = text(CALLER_HEADER);
-        Holder::new(caller.to_owned(), !caller.is_empty(), text(ADDRESS_HEADER).parse().ok())
+        let caller = CallerLine::read(headers);
+        caller.holder(caller.key_digest.to_owned())
     }
 
-    /// The budgets of a request.
+    /// The budgets of a request: a list in JSON, with whose each is, the name of its counter, and itself.
     pub(crate) fn budgets_of(&self, headers: &HeaderMap) -> Vec<Arc<Budget>> {
         let Some(counters) = &self.terms.counters else { return Vec::new() };
-        let text = headers.get(BUDGETS_HEADER).map_or(&b""[..], |text| text.as_bytes());
-        let told: Vec<(String, String, LlmBudget)> = serde_json::from_slice(text).unwrap_or_default();
+        let text = CallerLine::read(headers).rest.unwrap_or_default();
+        let told: Vec<(String, String, LlmBudget)> = serde_json::from_str(text).unwrap_or_default();
         let budgets = told.into_iter().map(|told| {
             let figures = self.figures.budget(&told.0, &told.2.name).unwrap_or_default();
             let budget = Budget::new(told, counters.as_ref(), figures, self.terms.on_store_failure);

@@ -24,7 +24,6 @@ mod tally;
 mod terms;
 mod tries;
 
-pub use caller::{ADDRESS_HEADER, BUDGETS_HEADER, CALLER_HEADER};
 pub use figures::{BudgetFigures, LaneFigures, LlmFigures, LlmOutcome, TokenKind};
 pub use llm_server::LlmServer;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};

@@ -73,8 +73,13 @@ impl Call {
 
     /// What it calls, as the value of a header line.
     pub fn to_header(&self) -> String {
-        let name = self.primitive.as_ref().map_or("", |primitive| &primitive.name);
-        encoded_header(&format!("{}\n{name}", self.method))
+        let name = self.primitive.as_ref().map(|primitive| primitive.name.as_str());
+        match name {
+            // A method that has spaces itself is told from a method and a name.
+            _ if self.method.contains(' ') => encoded_header(&format!("{}\n{}", self.method, name.unwrap_or_default())),
+            Some(name) => encoded_header(&format!("{} {name}", self.method)),
+            None => encoded_header(&self.method),
+        }
     }
 
     /// Reads a body. `None` for a client's answer to a request of the server, which calls nothing.

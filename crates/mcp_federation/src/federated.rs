@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, set, text};
-use crate::outside::{ADDRESS_HEADER, Outside};
+use crate::outside::Outside;
 use crate::relay::Shape;
 use crate::session_stream::Overheard;
 use crate::state::FederationState;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use tollgate_outbound::{Holder, Share};
+use tollgate_outbound::{CallerLine, Holder, Share};
 
 /// Entries of a list in one page.
 const PAGE: usize = 1_000;
@@ -103,8 +103,7 @@ impl Asked {
 
     /// Who has its mailboxes. Callers without a key are told apart by their networks.
     pub(crate) fn holder(&self, server: &FederatedServer) -> Holder {
-        let address = self.header(ADDRESS_HEADER).and_then(|address| address.parse().ok());
-        Holder::new(self.owner(server), !self.caller.is_empty(), address)
+        CallerLine::read(&self.headers).holder(self.owner(server))
     }
 
     pub(crate) fn reads_events(&self) -> bool {

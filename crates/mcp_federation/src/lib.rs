@@ -46,7 +46,7 @@ pub use federated::FederatedServer;
 pub use health::ProcessFigures;
 pub use inspection::{Primitive, ServerKind, ServerStanding, ServerState};
 pub use mailboxes::{Mailboxes, OtherGateways};
-pub use outside::{ADDRESS_HEADER, ApiReply, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER, Outside, OwnApis, OwnRequest};
+pub use outside::{ApiReply, Outside, OwnApis, OwnRequest};
 pub use process::end_all_processes;
 pub use seal::SessionSeal;
 pub use terms::{CommandTerms, FederationTerms, OperationTerms, ServerTerms, ToolOverride, Transport, ViewTerms};

@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, Outbound, StreamMessage};
 use crate::message::{RpcError, code, method, result, text};
-use crate::outside::{ADDRESS_HEADER, LOOPS_HEADER, OwnApis, OwnRequest};
+use crate::outside::{OwnApis, OwnRequest};
 use crate::reading::read;
 use crate::terms::OperationTerms;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_openapi::{Document, Operation};
+use tollgate_outbound::{CALLER_LINE, CallerLine};
 
 /// Largest schema of a tool's arguments, in bytes of JSON. A larger one says only what the arguments are called.
 const SCHEMA_BYTES_MAX: usize = 64 << 10;
@@ -134,8 +135,8 @@ impl OperationsServer {
         };
         let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
         let (api, method, time_max) = (self.terms.api.clone(), operation.method.clone(), self.time_max);
-        let told = |name| own(name).map(|(_, value)| value).unwrap_or_default();
-        let (client_address, loops) = (told(ADDRESS_HEADER).parse().ok(), told(LOOPS_HEADER).parse().unwrap_or_default());
+        let told = own(CALLER_LINE).map(|(_, value)| value).unwrap_or_default();
+        let CallerLine { address: client_address, loops, .. } = CallerLine::of(&told);
         Ok(OwnRequest { api, method, target, headers: lines, body, time_max, client_address, loops })
     }
 }

@@ -9,18 +9,6 @@ use std::time::Duration;
 use tollgate_openapi::Document;
 use tollgate_outbound::CallClient;
 
-/// In which the data path tells who calls. It replaces what clients send.
-pub const CALLER_HEADER: &str = "X-Tollgate-Mcp-Caller";
-
-/// In which the data path tells which call it has decided about, if it has read the head alone.
-pub const DECIDED_HEADER: &str = "X-Tollgate-Mcp-Decided";
-
-/// In which the data path tells the address of the client.
-pub const ADDRESS_HEADER: &str = "X-Tollgate-Mcp-Address";
-
-/// In which the data path tells how many loops from API to API have led to the request.
-pub const LOOPS_HEADER: &str = "X-Tollgate-Mcp-Loops";
-
 /// The surroundings of a federation.
 pub struct Outside {
     /// Sends requests to servers, and has the threads.

@@ -4,13 +4,12 @@
 use crate::federated::{Asked, FederatedServer};
 use crate::memory::bytes_of_call;
 use crate::message::{RpcError, code, text};
-use crate::outside::{CALLER_HEADER, DECIDED_HEADER};
 use crate::reading::{ReadFault, read};
 use crate::relay::{ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::weight::weight;
 use crate::{legacy, modern};
-use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::header::{CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -19,6 +18,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tollgate_mcp::Call;
+use tollgate_outbound::CallerLine;
 
 /// Largest body of a request. The data path has its own limit.
 const BODY_BYTES_MAX: usize = 8 << 20;
@@ -34,7 +34,7 @@ impl FederatedServer {
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
         let (head, body) = request.into_parts();
-        let caller = head.headers.get(CALLER_HEADER).and_then(|caller| caller.to_str().ok()).unwrap_or_default().to_owned();
+        let caller = CallerLine::read(&head.headers).key_digest.to_owned();
         if !self.takes_origin(&head.headers) {
             let error = RpcError::new(code::INVALID_REQUEST, "this origin may not call").response(&Value::Null);
             return json_reply(StatusCode::FORBIDDEN, &error);
@@ -66,8 +66,10 @@ impl FederatedServer {
                 return json_reply(StatusCode::BAD_REQUEST, &RpcError::new(code, why).response(&Value::Null));
             }
         };
-        let is_decided = |call: Call| asked.header(DECIDED_HEADER).is_none_or(|decided| call.to_header() == decided);
-        if asked.header(DECIDED_HEADER).is_some() && !Call::read(&body).is_ok_and(|call| call.is_some_and(is_decided)) {
+        // What the data path has decided about, if it has read the head alone.
+        if let Some(decided) = CallerLine::read(&asked.headers).rest
+            && !Call::read(&body).is_ok_and(|call| call.is_some_and(|call| call.to_header() == decided))
+        {
             let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");
             return json_reply(StatusCode::BAD_REQUEST, &error.response(&asked.id()));
         }
@@ -88,8 +90,7 @@ impl FederatedServer {
         let Some(origin) = headers.get(ORIGIN) else { return true };
         let Ok(origin) = origin.to_str() else { return false };
         let named = self.state.terms.origins.iter().any(|allowed| allowed == origin || allowed == "*");
-        // The data path sends the client's own host along.
-        let host = headers.get("x-forwarded-host").or_else(|| headers.get(HOST)).and_then(|host| host.to_str().ok());
+        let host = CallerLine::read(headers).host;
         named || origin.split_once("://").is_some_and(|(_, own)| Some(own) == host)
     }
 }

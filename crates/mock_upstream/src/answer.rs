@@ -2,6 +2,7 @@
 
 use super::body::{AnswerBody, json, letters, typed};
 use super::described::DescribedBody;
+use super::model::ModelApi;
 use super::parameter::{duration, query_value, size};
 use super::{OtherPaths, described, dummy, websocket};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -21,10 +22,10 @@ use tokio::time::sleep;
 const XML: &str = "<?xml version='1.0' encoding='us-ascii'?>\n<slideshow title=\"A sample\"><slide type=\"all\">\
                    <title>One</title></slide><slide type=\"all\"><title>Two</title></slide></slideshow>\n";
 
-/// Maximum body that `/echo` keeps in memory; longer bodies are for `/echo/body`.
-const ECHO_BYTES_MAX: usize = 16 << 20;
-/// Maximum events of one `/events` response.
-const EVENTS_MAX: u64 = 1_000_000;
+/// Maximum body that is kept in memory; longer ones are for `/echo/body`.
+const BODY_BYTES_MAX: usize = 16 << 20;
+/// Maximum events of one response.
+pub(crate) const EVENTS_MAX: u64 = 1_000_000;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static RESOURCES: LazyLock<Vec<String>> = LazyLock::new(|| (1..=100).map(|seed| letters(10, seed)).collect());
@@ -43,6 +44,12 @@ pub(crate) async fn answer(request: Request<Incoming>, others: OtherPaths) -> Re
     let (head, mut body) = request.into_parts();
     if head.uri.path() == "/echo" && others == OtherPaths::DummyApi {
         return echo(&head, body).await;
+    }
+    if let Some(api) = ModelApi::of(&head) {
+        return match whole(&mut body).await {
+            Some(asked) => api.answer(&asked).await,
+            None => with_status(StatusCode::PAYLOAD_TOO_LARGE, "a question has at most 16 MiB"),
+        };
     }
     // hyper closes a connection whose body is not read.
     let mut read = DescribedBody { bytes: 0, complete: true };
@@ -139,13 +146,9 @@ fn time_json(open: &str) -> Bytes {
 }
 
 async fn echo(head: &request::Parts, mut body: Incoming) -> Response<AnswerBody> {
-    let mut read = Vec::new();
-    while let Some(Ok(frame)) = next_frame(&mut body).await {
-        read.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
-        if read.len() > ECHO_BYTES_MAX {
-            return with_status(StatusCode::PAYLOAD_TOO_LARGE, "use /echo/body for bodies of more than 16 MiB");
-        }
-    }
+    let Some(read) = whole(&mut body).await else {
+        return with_status(StatusCode::PAYLOAD_TOO_LARGE, "use /echo/body for bodies of more than 16 MiB");
+    };
     let mut headers = Map::new();
     for name in head.headers.keys() {
         let values = head.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()).into());
@@ -161,6 +164,18 @@ async fn echo(head: &request::Parts, mut body: Incoming) -> Response<AnswerBody>
         "QueryArgs": head.uri.query().unwrap_or(""),
     });
     typed("application/json", AnswerBody::Whole(json(&said)))
+}
+
+/// All that comes of a body; `None` if it is too long.
+async fn whole(body: &mut Incoming) -> Option<Vec<u8>> {
+    let mut read = Vec::new();
+    while let Some(Ok(frame)) = next_frame(body).await {
+        read.extend_from_slice(frame.data_ref().map_or(&[][..], |data| data));
+        if read.len() > BODY_BYTES_MAX {
+            return None;
+        }
+    }
+    Some(read)
 }
 
 /// Returns the request's body as it arrives, with its content type.
@@ -194,7 +209,8 @@ fn events(query: &str) -> Response<AnswerBody> {
     let (Some(count), Some(interval)) = (count, interval) else {
         return with_status(StatusCode::BAD_REQUEST, "count is a number up to 1000000 and interval a duration such as 100ms");
     };
-    let mut response = typed("text/event-stream", AnswerBody::events(count, interval));
+    let mut response =
+        typed("text/event-stream", AnswerBody::events(count, interval, |id| format!("id: {id}\ndata: {{\"event\":{id}}}\n\n")));
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
     response
 }

@@ -33,11 +33,12 @@ pub(crate) enum AnswerBody {
     Events(Box<Events>),
 }
 
-/// A number of events at an interval.
+/// A number of events, with a pause before each but the first if there is an interval.
 pub(crate) struct Events {
     next: u64,
     count: u64,
-    interval: Interval,
+    interval: Option<Interval>,
+    text: Box<dyn Fn(u64) -> String + Send>,
 }
 
 impl AnswerBody {
@@ -45,10 +46,14 @@ impl AnswerBody {
         AnswerBody::Late(Box::pin(sleep(delay)), body)
     }
 
-    pub(crate) fn events(count: u64, every: Duration) -> AnswerBody {
-        let mut interval = interval(every.max(Duration::from_micros(1)));
-        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        AnswerBody::Events(Box::new(Events { next: 0, count, interval }))
+    /// `count` events; `text` gives each by its number.
+    pub(crate) fn events(count: u64, every: Duration, text: impl Fn(u64) -> String + Send + 'static) -> AnswerBody {
+        let interval = (!every.is_zero()).then(|| {
+            let mut interval = interval(every);
+            interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            interval
+        });
+        AnswerBody::Events(Box::new(Events { next: 0, count, interval, text: Box::new(text) }))
     }
 }
 
@@ -92,10 +97,12 @@ impl Body for AnswerBody {
             }
             AnswerBody::Events(events) if events.next == events.count => Poll::Ready(None),
             AnswerBody::Events(events) => {
-                ready!(events.interval.poll_tick(cx));
-                let id = events.next;
+                if let Some(interval) = &mut events.interval {
+                    ready!(interval.poll_tick(cx));
+                }
+                let event = (events.text)(events.next);
                 events.next += 1;
-                piece(Bytes::from(format!("id: {id}\ndata: {{\"event\":{id}}}\n\n")))
+                piece(Bytes::from(event))
             }
         }
     }

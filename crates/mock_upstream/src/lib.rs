@@ -1,11 +1,12 @@
-//! The upstream of `tollgate mock` and `tollgate-bench upstream`: an HTTP/1.1 server with the responses of go-bench-suite, WebSocket echo and
-//! server-sent events. Each thread that serves has its own runtime and listener; there is no state.
+//! The upstream of `tollgate mock` and `tollgate-bench upstream`: an HTTP/1.1 server with the responses of go-bench-suite, WebSocket echo,
+//! server-sent events and answers of language models. Each thread that serves has its own runtime and listener; there is no state.
 #![forbid(unsafe_code)]
 
 mod answer;
 mod body;
 mod described;
 mod dummy;
+mod model;
 mod parameter;
 mod websocket;
 

@@ -132,3 +132,19 @@ fn durations_sizes_and_queries_are_read() {
     assert_eq!(query_value("a=1&B=2&flag", "flag"), Some(""));
     assert_eq!(query_value("a=1", "b"), None);
 }
+
+fn ask(path: &str, question: &str) -> (u16, String) {
+    let (status, body) = exchange(&format!("POST {path} HTTP/1.1\r\nContent-Type: application/json\r\n"), question.as_bytes());
+    (status, String::from_utf8(body).unwrap())
+}
+
+#[test]
+fn a_model_answers_with_as_many_tokens_as_are_allowed() {
+    for (path, events) in [("/v1/chat/completions", 5), ("/v1/messages", 8)] {
+        let (status, whole) = ask(path, r#"{"model": "mock", "max_tokens": 3}"#);
+        assert_eq!((status, whole.matches("word ").count()), (200, 3), "{whole}");
+        let (status, stream) = ask(path, r#"{"model": "mock-1ms", "max_tokens": 3, "stream": true}"#);
+        assert_eq!((status, stream.matches("word ").count(), stream.matches("data: ").count()), (200, 3, events), "{stream}");
+    }
+    assert_eq!(ask("/v1/chat/completions", "no JSON").0, 200);
+}

@@ -120,6 +120,9 @@ pub(crate) struct LoadOptions {
     /// Use WebSockets: each worker opens one, and each request is a message with the body that the server must echo
     #[arg(long = "ws", conflicts_with_all = ["http2", "disable_keepalive", "urls"], help_heading = "Connection")]
     pub websocket: bool,
+    /// Report server-sent events too: how many came, the time to the first and between two
+    #[arg(long, conflicts_with = "websocket", help_heading = "Output")]
+    pub events: bool,
     /// Make a full TLS handshake on each connection instead of resuming a session
     #[arg(long, help_heading = "Connection")]
     pub disable_resumption: bool,

@@ -5,6 +5,7 @@ use super::options::LoadOptions;
 use super::pace::ramp::Ramp;
 use super::pace::schedule::{Extent, Pacing};
 use super::result::PartTimes;
+use super::wire::connection::Noted;
 use super::wire::message::{RequestTemplate, TemplateText, TemplateVariable, Wire};
 use super::wire::target::{Connecting, ServerTarget};
 use super::wire::url::RequestUrl;
@@ -48,7 +49,16 @@ pub(crate) struct LoadPlan {
     pub follow_redirects: bool,
     pub http2: bool,
     pub websocket: bool,
+    /// Whether responses are streams of events.
+    pub events: bool,
     pub streams: usize,
+}
+
+impl LoadPlan {
+    /// What is noted of each response.
+    pub(crate) fn noted(&self) -> Noted {
+        Noted { location: self.follow_redirects, events: self.events }
+    }
 }
 
 /// A prepared request.
@@ -136,6 +146,7 @@ pub(crate) fn plan(options: &LoadOptions) -> Result<(LoadPlan, PartTimes), Comma
         follow_redirects: !options.disable_redirects,
         http2: options.http2,
         websocket: options.websocket,
+        events: options.events,
         streams: options.streams,
     };
     Ok((plan, lookup))

@@ -57,6 +57,9 @@ pub(crate) struct LoadResult {
     pub service_time: TimeSummary,
     /// hey's details.
     pub details: Details,
+    /// Events of the responses, with `--events`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventSummary>,
     /// Resource usage of the load generator itself.
     pub loader: LoaderUsage,
     /// Whether the load generator was the bottleneck, which makes the figures unreliable.
@@ -69,6 +72,17 @@ pub(crate) struct LoadResult {
     /// Steps of `--find-max`; the rest of the result belongs to the best step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,
+}
+
+/// Server-sent events of all responses.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EventSummary {
+    /// Complete events.
+    pub count: u64,
+    /// From the actual send time of a request to its first event.
+    pub first: TimeSummary,
+    /// From one event of a response to the next.
+    pub gap: TimeSummary,
 }
 
 /// The requested load.

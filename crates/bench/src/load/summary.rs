@@ -2,7 +2,7 @@
 
 use super::pace::schedule::{Extent, Pacing};
 use super::plan::LoadPlan;
-use super::result::{FORMAT, LoadResult, LoadSettings, LoaderUsage, TimeSummary, VERSION};
+use super::result::{EventSummary, FORMAT, LoadResult, LoadSettings, LoaderUsage, TimeSummary, VERSION};
 use super::run::LoadOutcome;
 use crate::usage::own::ThreadTime;
 use std::time::Duration;
@@ -43,6 +43,11 @@ pub(crate) fn result(plan: &LoadPlan, outcome: LoadOutcome) -> LoadResult {
         response_time,
         service_time,
         details: tally.details,
+        events: tally.events.as_ref().map(|events| EventSummary {
+            count: events.count,
+            first: TimeSummary::of(&events.first),
+            gap: TimeSummary::of(&events.gap),
+        }),
         loader_saturated: !loader_saturated_because.is_empty(),
         loader_saturated_because,
         loader,

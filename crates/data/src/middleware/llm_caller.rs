@@ -4,8 +4,8 @@
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
-use tollgate_llm_gateway::{ADDRESS_HEADER, BUDGETS_HEADER, CALLER_HEADER};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
+use tollgate_outbound::CALLER_LINE;
 
 pub(super) struct LlmCaller {
     api: String,
@@ -50,18 +50,13 @@ fn met(of: &'static str, places: &[&str], budget: &LlmBudget) -> MetBudget {
 
 impl Middleware for LlmCaller {
     fn header_names(&self, names: &mut HeaderNames) {
-        [BUDGETS_HEADER, CALLER_HEADER, ADDRESS_HEADER].iter().for_each(|name| names.add(name));
+        names.add(CALLER_LINE);
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let caller = exchange.caller.key_digest();
-        let budgets = self.budgets(exchange, &caller);
-        let text = if budgets.is_empty() { Vec::new() } else { serde_json::to_vec(&budgets).unwrap_or_default() };
-        let (headers, address) = (&exchange.request.headers, exchange.origin().client.to_string());
-        let edits = &mut exchange.outgoing.edits;
-        edits.set(headers, BUDGETS_HEADER, &text);
-        edits.set(headers, CALLER_HEADER, caller.as_bytes());
-        edits.set(headers, ADDRESS_HEADER, address.as_bytes());
+        let budgets = self.budgets(exchange, &exchange.caller.key_digest());
+        let text = (!budgets.is_empty()).then(|| serde_json::to_string(&budgets).unwrap_or_default());
+        exchange.tell_caller(text.as_deref());
         Step::Next
     }
 }

@@ -4,9 +4,8 @@
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
-use tollgate_http::KnownHeader;
 use tollgate_mcp::Call;
-use tollgate_mcp_federation::{ADDRESS_HEADER, CALLER_HEADER, DECIDED_HEADER, LOOPS_HEADER};
+use tollgate_outbound::CALLER_LINE;
 
 pub(super) struct McpCaller;
 
@@ -19,24 +18,13 @@ impl McpCaller {
 
 impl Middleware for McpCaller {
     fn header_names(&self, names: &mut HeaderNames) {
-        [CALLER_HEADER, DECIDED_HEADER, ADDRESS_HEADER, LOOPS_HEADER].iter().for_each(|name| names.add(name));
+        names.add(CALLER_LINE);
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let headers = &exchange.request.headers;
-        let caller = exchange.caller.key_digest();
-        let (origin, decisions) = (exchange.origin(), &exchange.decisions);
-        let edits = &mut exchange.outgoing.edits;
-        edits.set(headers, CALLER_HEADER, caller.as_bytes());
-        edits.set(headers, ADDRESS_HEADER, origin.client.to_string().as_bytes());
-        edits.set(headers, LOOPS_HEADER, origin.loops.to_string().as_bytes());
-        match decisions.call.as_deref().filter(|_| decisions.is_head_call).map(Call::to_header) {
-            Some(call) => edits.set(headers, DECIDED_HEADER, call.as_bytes()),
-            None => edits.remove(headers, DECIDED_HEADER),
-        }
-        if let Some(host) = headers.known(KnownHeader::Host) {
-            exchange.outgoing.edits.set(headers, "X-Forwarded-Host", host);
-        }
+        let decisions = &exchange.decisions;
+        let decided = decisions.call.as_deref().filter(|_| decisions.is_head_call).map(Call::to_header);
+        exchange.tell_caller(decided.as_deref());
         Step::Next
     }
 }

@@ -231,7 +231,7 @@ fn policies_and_organisations_have_budgets_too() {
     assert_eq!(answer.status, 400, "{answer}");
     // Nobody chooses budgets by a header.
     let line = format!("Authorization: Bearer {}", keys[0]);
-    let lines = [JSON, &line, "X-Tollgate-Llm-Budgets: []"];
+    let lines = [JSON, &line, "X-Tollgate-Caller: - - 0 - []"];
     let answer = gateway.connect().ask(request("POST", "/m/v1/chat/completions", &lines, &question(json!({})).to_string()));
     assert_eq!(answer.status, 429, "{answer}");
     gateway.expect_no_panic();

@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::harness::certificates::Authority;
+use crate::harness::definition::merge;
+use crate::harness::nginx::Nginx;
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{ChildProcess, Gateway, Response, Setup, Upstream, api, reply};
 use crate::oauth::encoded;
@@ -19,10 +22,9 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /// Starts the provider.
-fn provider(packages: &Path, port: u16, gateway: &Gateway, method: &str) -> ChildProcess {
-    let callback = own(gateway, "/callback");
+fn provider(packages: &Path, port: u16, callback: &str, method: &str) -> ChildProcess {
     let mut command = Command::new("node");
-    command.args([SCRIPT, "provider"]).arg(packages).args([&port.to_string(), &callback]).env("AUTH_METHOD", method);
+    command.args([SCRIPT, "provider"]).arg(packages).args([&port.to_string(), callback]).env("AUTH_METHOD", method);
     let mut process = ChildProcess::start(command.stdout(Stdio::piped()).stderr(Stdio::null()));
     let mut line = String::new();
     BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -49,6 +51,10 @@ fn server() -> Upstream {
 }
 
 fn start(server: &Upstream, issuer: &str) -> Gateway {
+    start_with(json!({}), server, issuer)
+}
+
+fn start_with(conf: Value, server: &Upstream, issuer: &str) -> Gateway {
     let proxy = json!({"issuer": issuer, "client_id": "the-gateway", "client_secret": "$secret_conf.provider", "scopes": ["read"]});
     let tools = with_tokens("tools", server)
         .set("application_protocol", "mcp")
@@ -60,7 +66,9 @@ fn start(server: &Upstream, issuer: &str) -> Gateway {
     let policies = json!({"basic": policy("basic", json!({"access_rights": rights}))});
     std::fs::write(file.path(), policies.to_string()).unwrap();
     let secrets = json!({"provider": "the secret of the gateway & more"});
-    Setup::new(json!({"policies": {"policy_record_name": file.path()}, "secrets": secrets})).api(tools).start()
+    let mut all = json!({"policies": {"policy_record_name": file.path()}, "secrets": secrets});
+    merge(&mut all, &conf);
+    Setup::new(all).api(tools).start()
 }
 
 fn own(gateway: &Gateway, endpoint: &str) -> String {
@@ -113,7 +121,7 @@ fn an_official_client_registers_signs_its_user_in_and_gets_new_tokens() {
     for method in ["client_secret_basic", "client_secret_post"] {
         let port = free_port();
         let gateway = start(&server, &format!("http://127.0.0.1:{port}"));
-        let _provider = provider(&packages, port, &gateway, method);
+        let _provider = provider(&packages, port, &own(&gateway, "/callback"), method);
         let mut command = Command::new("node");
         let output = command
             .args([SCRIPT, "client"])
@@ -149,6 +157,42 @@ fn an_official_client_registers_signs_its_user_in_and_gets_new_tokens() {
         }
         gateway.expect_no_panic();
     }
+}
+
+#[test]
+fn two_gateways_behind_a_tls_proxy_are_one() {
+    let Some(packages) = packages() else { return };
+    let (server, port, tls_port) = (server(), free_port(), free_port());
+    let issuer = format!("http://127.0.0.1:{port}");
+    let gateways = [0, 1].map(|_| start_with(json!({"tollgate": {"trusted_proxies": ["127.0.0.1"]}}), &server, &issuer));
+    let (folder, authority) = (tempfile::tempdir().unwrap(), Authority::new("the proxy's"));
+    let certificate = authority.issue(&["localhost"]).write(folder.path(), "proxy.pem");
+    let roots = folder.path().join("roots.pem");
+    std::fs::write(&roots, authority.pem()).unwrap();
+    // One request to this gateway, the next to that one.
+    let _proxy = Nginx::start_at(
+        free_port(),
+        &format!("upstream both {{ server 127.0.0.1:{}; server 127.0.0.1:{}; }}", gateways[0].port, gateways[1].port),
+        &format!(
+            "listen 127.0.0.1:{tls_port} ssl; ssl_certificate {0}; ssl_certificate_key {0};
+             location / {{
+               proxy_pass http://both; proxy_http_version 1.1; proxy_buffering off; proxy_set_header Connection '';
+               proxy_set_header Host $http_host; proxy_set_header X-Forwarded-Proto https; proxy_set_header X-Forwarded-For $remote_addr;
+             }}",
+            certificate.display()
+        ),
+    );
+    let outside = format!("https://localhost:{tls_port}");
+    let _provider = provider(&packages, port, &format!("{outside}/__tyk-as/tools/callback"), "client_secret_basic");
+    let mut command = Command::new("node");
+    command.args([SCRIPT, "client"]).arg(&packages).arg(format!("{outside}/tools/")).env("NODE_EXTRA_CA_CERTS", &roots);
+    let output = command.output().unwrap();
+    let logs = || gateways.each_ref().map(Gateway::log).join("\n");
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stderr), logs());
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["said"], &found["refreshed"]), (&json!("said"), &json!(true)));
+    assert!(found["url"].as_str().unwrap().starts_with(&format!("{outside}/__tyk-as/tools/authorize?")), "{found}");
+    gateways.iter().for_each(Gateway::expect_no_panic);
 }
 
 #[test]

@@ -230,13 +230,13 @@ fn a_federation_serves_only_what_was_decided() {
     for more in [
         &["Connection: close, MCP-Protocol-Version"][..],
         &["Connection: MCP-Protocol-Version, Mcp-Method"],
-        &["Connection: MCP-Protocol-Version, X-Tollgate-Mcp-Decided", "X-Tollgate-Mcp-Decided: =?base64?dG9vbHMvY2FsbApkcm9w?="],
+        &["Connection: MCP-Protocol-Version, X-Tollgate-Caller", "X-Tollgate-Caller: - - 0 - tools/call drop"],
     ] {
         let answer = ask(&[&head[..], more].concat(), &legacy("drop"));
         assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)), "{more:?}: {answer}");
     }
     assert_eq!(upstream.requests(), before);
-    let own = ["X-Tollgate-Mcp-Decided: nonsense", "X-Tollgate-Mcp-Loops: 9"];
+    let own = ["X-Tollgate-Caller: - - 9 - nonsense"];
     assert_eq!(ask(&[&[JSON, session.as_str()][..], &own].concat(), &legacy("echo")).status, 200, "a client's own line is nothing");
     let head = [JSON, NOW, "Mcp-Method: tools/call", "Mcp-Name: echo"];
     assert_eq!(ask(&[&head[..], &own].concat(), &modern("echo", json!({}))).status, 200);
@@ -266,7 +266,7 @@ fn an_api_that_is_a_tool_sees_the_clients_address() {
         .start();
     let ask = |address: &str, arguments: Value| {
         let address = format!("X-Real-IP: {address}");
-        let lines = [JSON, NOW, "Mcp-Method: tools/call", "Mcp-Name: again", &address, "X-Tollgate-Mcp-Address: 192.0.2.9"];
+        let lines = [JSON, NOW, "Mcp-Method: tools/call", "Mcp-Name: again", &address, "X-Tollgate-Caller: - 192.0.2.9 0 - -"];
         let answer = gateway.send(request("POST", "/f/", &lines, &modern("again", arguments)));
         answer.json()["result"]["isError"].clone()
     };

@@ -2,6 +2,7 @@
 
 use crate::load::result::{Bytes, ConnectionCounts, Details, Errors, Requests};
 use crate::load::wire::connection::TimedResponse;
+use crate::load::wire::events::EventTimes;
 use crate::load::wire::fault::{Cause, WireFault};
 use crate::stats::distribution::LatencyDistribution;
 use std::collections::BTreeMap;
@@ -24,6 +25,34 @@ pub(crate) struct RequestTally {
     pub service_time: LatencyDistribution,
     pub send_lag: LatencyDistribution,
     pub details: Details,
+    /// Events of responses, if they are looked at.
+    pub events: Option<Box<EventTally>>,
+}
+
+/// The events of responses.
+#[derive(Default)]
+pub(crate) struct EventTally {
+    pub count: u64,
+    /// From sending a request to its first event.
+    pub first: LatencyDistribution,
+    /// From one event to the next.
+    pub gap: LatencyDistribution,
+}
+
+impl EventTally {
+    fn count(&mut self, events: &EventTimes, started_ns: u64) {
+        self.count += events.count;
+        if events.count > 0 {
+            self.first.record(events.first_ns.saturating_sub(started_ns));
+        }
+        events.gaps_ns.iter().for_each(|gap| self.gap.record(*gap));
+    }
+
+    fn add(&mut self, other: &EventTally) {
+        self.count += other.count;
+        self.first.add(&other.first);
+        self.gap.add(&other.gap);
+    }
 }
 
 impl RequestTally {
@@ -39,6 +68,7 @@ impl RequestTally {
             service_time: LatencyDistribution::new(),
             send_lag: LatencyDistribution::new(),
             details: Details::default(),
+            events: None,
         }
     }
 
@@ -57,6 +87,9 @@ impl RequestTally {
         self.details.write.count(written_ns - started_ns);
         self.details.wait.count(answer.first_ns - written_ns);
         self.details.read.count(answer.done_ns - answer.first_ns);
+        if let Some(events) = &answer.events {
+            self.events.get_or_insert_default().count(events, started_ns);
+        }
     }
 
     /// Counts a failed request.
@@ -92,6 +125,9 @@ impl RequestTally {
         self.service_time.add(&other.service_time);
         self.send_lag.add(&other.send_lag);
         self.details.add(&other.details);
+        if let Some(events) = &other.events {
+            self.events.get_or_insert_default().add(events);
+        }
     }
 }
 

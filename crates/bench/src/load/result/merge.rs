@@ -1,7 +1,7 @@
 //! `tollgate-bench merge`: combines results of several processes or machines. Histograms and counts are added without loss; seconds
 //! are aligned by the clocks of the machines.
 
-use super::{LoadResult, Requests, TimeSummary};
+use super::{EventSummary, LoadResult, Requests, TimeSummary};
 use super::{file, text};
 use crate::exit::CommandError;
 use crate::load::deliver_files;
@@ -120,6 +120,12 @@ fn add(merged: &mut LoadResult, other: LoadResult) -> Result<(), String> {
     merged.response_time = add_times(&merged.response_time, &other.response_time)?;
     merged.service_time = add_times(&merged.service_time, &other.service_time)?;
     merged.details.add(&other.details);
+    merged.events = match (merged.events.take(), other.events) {
+        (Some(a), Some(b)) => {
+            Some(EventSummary { count: a.count + b.count, first: add_times(&a.first, &b.first)?, gap: add_times(&a.gap, &b.gap)? })
+        }
+        (a, b) => a.or(b),
+    };
     let (loader, more) = (&mut merged.loader, other.loader);
     loader.cpu_seconds += more.cpu_seconds;
     loader.user_seconds += more.user_seconds;

@@ -58,6 +58,11 @@ fn write_report(result: &LoadResult, out: &mut String) -> fmt::Result {
         part("resp wait", &details.wait, out)?;
         part("resp read", &details.read, out)?;
     }
+    if let Some(events) = &result.events {
+        writeln!(out, "\nEvents:\t{}", events.count)?;
+        writeln!(out, "  Time to the first:\t{}", in_brief(&events.first))?;
+        writeln!(out, "  Between two:\t{}", in_brief(&events.gap))?;
+    }
     writeln!(out, "\nStatus code distribution:")?;
     for (status, count) in &result.status {
         writeln!(out, "  [{status}]\t{count} responses")?;
@@ -97,6 +102,11 @@ fn percentiles(times: &TimeSummary, out: &mut String) -> fmt::Result {
         writeln!(out, "  {percent}% in {:.4} secs", us / 1e6)?;
     }
     Ok(())
+}
+
+fn in_brief(times: &TimeSummary) -> String {
+    let ms = |us: f64| us / 1e3;
+    format!("p50 {:.3} ms, p99 {:.3} ms, slowest {:.3} ms", ms(times.p50_us), ms(times.p99_us), ms(times.max_us))
 }
 
 fn part(name: &str, part: &PartTimes, out: &mut String) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! One HTTP/1.1 connection. Request and response are handled in the same poll, so that an exchange with a small request takes one
 //! write, one read and no allocation.
 
+use super::events::EventTimes;
 use super::fault::{Cause, WireFault};
 use super::stream::ClientStream;
 use crate::load::pace::clock::RunClock;
@@ -32,6 +33,17 @@ pub(crate) struct TimedResponse {
     pub first_ns: u64,
     /// When the response was complete.
     pub done_ns: u64,
+    /// When its events came, if that is asked.
+    pub events: Option<Box<EventTimes>>,
+}
+
+/// What is noted of a response beside its times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    /// The target of a redirect.
+    pub location: bool,
+    /// Events of its body.
+    pub events: bool,
 }
 
 /// A failed exchange.
@@ -58,8 +70,10 @@ pub(crate) struct Http1Connection {
 struct PendingExchange<'a> {
     request: &'a [u8],
     to_head: bool,
-    note_location: bool,
+    notes_location: bool,
     clock: RunClock,
+    /// The body without its framing, if somebody looks at it.
+    content: Vec<u8>,
     written: usize,
     flushed: bool,
     write_error: Option<io::Error>,
@@ -79,21 +93,22 @@ impl Http1Connection {
         &mut self,
         request: &[u8],
         to_head: bool,
-        note_location: bool,
+        noted: Noted,
         clock: RunClock,
         scratch: &RefCell<Box<[u8]>>,
     ) -> Result<TimedResponse, ExchangeFailure> {
         let mut exchange = PendingExchange {
             request,
             to_head,
-            note_location,
+            notes_location: noted.location,
             clock,
+            content: Vec::new(),
             written: 0,
             flushed: false,
             write_error: None,
             body: None,
             keep_alive: false,
-            answer: TimedResponse::default(),
+            answer: TimedResponse { events: noted.events.then(Box::default), ..TimedResponse::default() },
         };
         self.partial.clear();
         // Whatever happens below, a connection with an aborted exchange is not reused.
@@ -208,8 +223,16 @@ impl PendingExchange<'_> {
             bytes = bytes.get(taken..).unwrap_or_default();
         }
         let Some(body) = &mut self.body else { return Ok(false) };
-        let taken =
-            body.feed(bytes).map_err(|malformed| WireFault::new(Cause::Protocol, format!("protocol: the body: {malformed}")))?;
+        let fed = match &mut self.answer.events {
+            None => body.feed(bytes),
+            Some(events) => {
+                self.content.clear();
+                let fed = body.decode(bytes, &mut self.content);
+                events.push(&self.content, now);
+                fed
+            }
+        };
+        let taken = fed.map_err(|malformed| WireFault::new(Cause::Protocol, format!("protocol: the body: {malformed}")))?;
         self.answer.body_bytes += taken as u64;
         if !body.is_done() {
             return Ok(false);
@@ -239,7 +262,7 @@ impl PendingExchange<'_> {
             }
             self.answer.status = response.status;
             self.keep_alive = response.keep_alive && response.status != 101;
-            if self.note_location && (300..400).contains(&response.status) {
+            if self.notes_location && (300..400).contains(&response.status) {
                 let location = response.headers.get("location");
                 self.answer.location = location.map(|value| String::from_utf8_lossy(value).into_owned());
             }

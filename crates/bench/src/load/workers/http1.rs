@@ -151,7 +151,7 @@ impl Attempt<'_> {
                 self.connection.insert(Http1Connection::new(stream, Rc::clone(&context.open)))
             }
         };
-        let result = connection.exchange(request, to_head, context.plan.follow_redirects, context.clock, &context.scratch).await;
+        let result = connection.exchange(request, to_head, context.plan.noted(), context.clock, &context.scratch).await;
         if !connection.reusable || !context.plan.keep_alive {
             *self.connection = None;
         }

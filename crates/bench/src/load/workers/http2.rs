@@ -102,7 +102,9 @@ impl<'a> Http2Sender<'a> {
         let clock = self.context.clock;
         let mut sender = self.connection(prepared.target).await?;
         let (response, mut stream) = sender.send_request(head, body.is_empty()).map_err(failure)?;
-        let mut answer = TimedResponse { sent_bytes: body.len() as u64, ..TimedResponse::default() };
+        let noted = self.context.plan.noted();
+        let events = noted.events.then(Box::default);
+        let mut answer = TimedResponse { sent_bytes: body.len() as u64, events, ..TimedResponse::default() };
         if !body.is_empty() {
             stream.send_data(body, true).map_err(failure)?;
         }
@@ -110,7 +112,7 @@ impl<'a> Http2Sender<'a> {
         let response = response.await.map_err(failure)?;
         answer.first_ns = clock.now_ns();
         answer.status = response.status().as_u16();
-        if self.context.plan.follow_redirects && matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        if noted.location && matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
             let location = response.headers().get("location");
             answer.location = location.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         }
@@ -118,6 +120,9 @@ impl<'a> Http2Sender<'a> {
         while let Some(data) = content.data().await {
             let data = data.map_err(failure)?;
             answer.body_bytes += data.len() as u64;
+            if let Some(events) = &mut answer.events {
+                events.push(&data, clock.now_ns());
+            }
             content.flow_control().release_capacity(data.len()).map_err(failure)?;
         }
         answer.received_bytes = answer.body_bytes;

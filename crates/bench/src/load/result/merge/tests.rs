@@ -38,6 +38,7 @@ pub(in crate::load) fn result(started_unix_ms: u64, requests: u64, us: u64) -> L
         connections: Default::default(),
         response_time: TimeSummary::of(&recorded),
         service_time: TimeSummary::of(&recorded),
+        events: None,
         details: Default::default(),
         loader: LoaderUsage::default(),
         loader_saturated: false,

@@ -25,7 +25,7 @@ STRUCTURE_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
+.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ bench-plugins: release ## CPU per request with hooks in WebAssembly, JavaScript 
 	@scripts/test-deps.sh bench
 	@scripts/test-deps.sh tests
 	python3 bench/plugins.py $(PLUGINS_ARGS)
+
+bench-models: bench-build ## CPU per stream of a language model, passed and translated, time to the first token, memory of open streams (MODELS_ARGS)
+	python3 bench/models.py $(MODELS_ARGS)
 
 bench-redis: bench-build ## keys, limits and records through one Redis: cost, round trips, what three gateways admit (REDIS_ARGS)
 	$(BENCH) run --suite redis

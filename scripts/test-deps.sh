@@ -62,10 +62,10 @@ secret_server() {
 }
 
 # An independent OpenID provider, a checker of accessibility, the reference of GraphQL, servers on it and a composer of subgraphs, and for the
-# Model Context Protocol a client, a server and the conformance suite, which needs a newer Node.js. Node.js is not installed for them: without it, those tests report it.
+# Model Context Protocol a client, a server and the conformance suite, which needs a newer Node.js, and clients of language models. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/conformance@0.2.0-alpha.12 node@22.23.3" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node@22.23.3 openai@6.49.0 @anthropic-ai/sdk@1.14.0 ai@6.0.326 @ai-sdk/openai@3.0.141 @ai-sdk/anthropic@3.0.140 @langchain/openai@1.5.8 @langchain/anthropic@1.5.11 @langchain/core@1.4.0" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi
@@ -77,7 +77,7 @@ node_packages() {
         echo "$wanted" >"$directory/installed"
         return
     fi
-    echo "oidc-provider, axe-core, graphql and MCP packages cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    echo "oidc-provider, axe-core, graphql, MCP packages and clients of language models cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
 # OpenAPI documents of others, single files of their packages: Petstore, Kubernetes (Swagger 2), and GitHub, which has 13 MB.
@@ -125,16 +125,16 @@ python_clients() {
     fi
 }
 
-# The official clients of the APIs of language models.
+# The official clients of the APIs of language models, and a judge of such APIs.
 model_clients() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ ! -x $venv/bin/python ]]; then
         cp "$venv/unavailable" "$venv/models-unavailable"
-    elif "$venv/bin/python" -c 'import openai, anthropic' 2>/dev/null; then
+    elif "$venv/bin/python" -c 'import openai, anthropic, llm_comply' 2>/dev/null; then
         rm -f "$venv/models-unavailable"
-    elif ! reason=$("$venv/bin/python" -m pip install --quiet openai==3.57.0 anthropic==2.14.0 2>&1); then
-        echo "openai and anthropic cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/models-unavailable" >&2
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet openai==3.57.0 anthropic==2.14.0 llm-comply==0.5.0 2>&1); then
+        echo "openai, anthropic and llm-comply cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/models-unavailable" >&2
     fi
 }
 
@@ -154,6 +154,21 @@ go_programs() {
         return
     fi
     echo "h2spec cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
+# An official client of the Model Context Protocol in Go.
+go_clients() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-go reason
+    mkdir -p "$directory"
+    directory=$(realpath "$directory")
+    if ! command -v go >/dev/null; then
+        reason="there is no go"
+    elif reason=$(go build -C crates/gateway/tests/e2e/mcp_judge_go -o "$directory/mcp_judge" . 2>&1); then
+        rm -f "$directory/clients-unavailable"
+        return
+    fi
+    echo "the client in Go cannot be built: $(tail -n 1 <<<"$reason")" | tee "$directory/clients-unavailable" >&2
 }
 
 # The example of a gRPC plugin in Go. The compiler of messages is in the Python package grpcio-tools.
@@ -224,7 +239,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -257,6 +272,7 @@ python_packages "$1"
 node_packages "$1"
 openapi_documents "$1"
 go_programs "$1"
+go_clients "$1"
 python_clients "$1"
 model_clients "$1"
 go_plugins "$1"

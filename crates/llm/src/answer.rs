@@ -1,6 +1,6 @@
 //! What an answer to a client says besides what the provider said.
 
-use crate::form::{Ask, Tool, ToolChoice};
+use crate::form::{Ask, Reasoning, ResponseFormat, Tool, ToolChoice};
 
 /// Facts for a client's answer: those of its request, and those that need a clock or randomness, which the caller has.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub(crate) struct Echo {
     pub(crate) output_tokens_max: Option<u64>,
     pub(crate) temperature: Option<f64>,
     pub(crate) top_p: Option<f64>,
+    pub(crate) reasoning: Option<Reasoning>,
+    pub(crate) response_format: ResponseFormat,
 }
 
 impl AnswerContext {
@@ -40,6 +42,8 @@ impl AnswerContext {
                 output_tokens_max: ask.output_tokens_max,
                 temperature: ask.temperature,
                 top_p: ask.top_p,
+                reasoning: ask.reasoning,
+                response_format: ask.response_format.clone(),
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Selects the response for a path. The paths are go-bench-suite's, plus a few more; every other path has what [`OtherPaths`] says.
 
-use super::body::{AnswerBody, json, letters, typed};
+use super::body::{AnswerBody, EVENTS_MAX, json, letters, typed};
 use super::described::DescribedBody;
 use super::model::ModelApi;
 use super::parameter::{duration, query_value, size};
@@ -24,8 +24,6 @@ const XML: &str = "<?xml version='1.0' encoding='us-ascii'?>\n<slideshow title=\
 
 /// Maximum body that is kept in memory; longer ones are for `/echo/body`.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// Maximum events of one response.
-pub(crate) const EVENTS_MAX: u64 = 1_000_000;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 static RESOURCES: LazyLock<Vec<String>> = LazyLock::new(|| (1..=100).map(|seed| letters(10, seed)).collect());
@@ -209,8 +207,10 @@ fn events(query: &str) -> Response<AnswerBody> {
     let (Some(count), Some(interval)) = (count, interval) else {
         return with_status(StatusCode::BAD_REQUEST, "count is a number up to 1000000 and interval a duration such as 100ms");
     };
-    let mut response =
-        typed("text/event-stream", AnswerBody::events(count, interval, |id| format!("id: {id}\ndata: {{\"event\":{id}}}\n\n")));
+    let mut response = typed(
+        "text/event-stream",
+        AnswerBody::events(count, (0..count, interval), |id| format!("id: {id}\ndata: {{\"event\":{id}}}\n\n")),
+    );
     response.headers_mut().insert("cache-control", HeaderValue::from_static("no-cache"));
     response
 }

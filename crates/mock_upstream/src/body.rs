@@ -5,6 +5,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use serde_json::Value;
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::LazyLock;
 use std::task::{Context, Poll, ready};
@@ -13,6 +14,9 @@ use tokio::time::{Interval, MissedTickBehavior, Sleep, interval, sleep};
 
 /// A body of letters is sent in pieces of this many bytes from one block, whatever its length.
 const FILLER_BYTES: usize = 64 * 1024;
+
+/// Maximum events of one response.
+pub(crate) const EVENTS_MAX: u64 = 1_000_000;
 
 /// Letters without a pattern, so that compression on the way has little effect.
 static FILLER: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(letters(FILLER_BYTES, 1)));
@@ -33,10 +37,12 @@ pub(crate) enum AnswerBody {
     Events(Box<Events>),
 }
 
-/// A number of events, with a pause before each but the first if there is an interval.
+/// A number of events.
 pub(crate) struct Events {
     next: u64,
     count: u64,
+    /// Those that keep a distance to each other, and how long that is.
+    paced: Range<u64>,
     interval: Option<Interval>,
     text: Box<dyn Fn(u64) -> String + Send>,
 }
@@ -46,14 +52,18 @@ impl AnswerBody {
         AnswerBody::Late(Box::pin(sleep(delay)), body)
     }
 
-    /// `count` events; `text` gives each by its number.
-    pub(crate) fn events(count: u64, every: Duration, text: impl Fn(u64) -> String + Send + 'static) -> AnswerBody {
+    /// `count` events, of which `paced` come `every` so often; `text` gives each by its number.
+    pub(crate) fn events(
+        count: u64,
+        (paced, every): (Range<u64>, Duration),
+        text: impl Fn(u64) -> String + Send + 'static,
+    ) -> AnswerBody {
         let interval = (!every.is_zero()).then(|| {
             let mut interval = interval(every);
             interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
             interval
         });
-        AnswerBody::Events(Box::new(Events { next: 0, count, interval, text: Box::new(text) }))
+        AnswerBody::Events(Box::new(Events { next: 0, count, paced, interval, text: Box::new(text) }))
     }
 }
 
@@ -97,7 +107,9 @@ impl Body for AnswerBody {
             }
             AnswerBody::Events(events) if events.next == events.count => Poll::Ready(None),
             AnswerBody::Events(events) => {
-                if let Some(interval) = &mut events.interval {
+                if let Some(interval) = &mut events.interval
+                    && events.paced.contains(&events.next)
+                {
                     ready!(interval.poll_tick(cx));
                 }
                 let event = (events.text)(events.next);

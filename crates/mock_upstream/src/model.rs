@@ -1,10 +1,9 @@
 //! Answers of a language model that knows one word, in the forms of OpenAI's Chat Completions and Anthropic's Messages, streamed or whole.
 //!
 //! The bound of the answer that a request states is its number of tokens, each of them one event of a stream. A duration behind the last dash of the
-//! model's name is the pause before each, as in `mock-20ms`.
+//! model's name is the pause between two, as in `mock-20ms`.
 
-use super::answer::EVENTS_MAX;
-use super::body::{AnswerBody, json, typed};
+use super::body::{AnswerBody, EVENTS_MAX, json, typed};
 use super::parameter::duration;
 use http::{Method, Response, request};
 use serde_json::{Value, json};
@@ -54,18 +53,20 @@ impl ModelApi {
             model,
         };
         if asked.get("stream").and_then(Value::as_bool) == Some(true) {
-            let (count, pause) = (question.tokens + self.events_around(), question.pause);
-            return typed("text/event-stream", AnswerBody::events(count, pause, move |number| self.event(&question, number)));
+            let (before, after) = self.events_around();
+            let tokens = before..before + question.tokens;
+            let (count, paced) = (tokens.end + after, (tokens, question.pause));
+            return typed("text/event-stream", AnswerBody::events(count, paced, move |number| self.event(&question, number)));
         }
         sleep(question.pause.saturating_mul(u32::try_from(question.tokens).unwrap_or(u32::MAX))).await;
         typed("application/json", AnswerBody::Whole(json(&self.whole(&question))))
     }
 
-    /// Events of a stream beside those of its tokens.
-    fn events_around(self) -> u64 {
+    /// Events of a stream before and after those of its tokens.
+    fn events_around(self) -> (u64, u64) {
         match self {
-            ModelApi::ChatCompletions => 2,
-            ModelApi::Messages => 5,
+            ModelApi::ChatCompletions => (0, 2),
+            ModelApi::Messages => (2, 3),
         }
     }
 

@@ -102,8 +102,18 @@ pub(super) fn write_usage(out: &mut ObjectOut, usage: &Usage) {
         out.whole("cache_creation_input_tokens", usage.cached_write);
         out.whole("cache_read_input_tokens", usage.cached_read);
         out.whole("output_tokens", usage.output);
+        out.object("output_tokens_details", |details| details.whole("thinking_tokens", usage.reasoning));
+        for name in ["cache_creation", "inference_geo", "server_tool_use", "service_tier"] {
+            out.null(name);
+        }
     });
 }
+
+/// Who calls a tool: the model itself.
+pub(super) const DIRECT: &str = r#"{"type":"direct"}"#;
+
+/// Members of a message that nobody tells.
+pub(super) const UNTOLD: [&str; 3] = ["stop_sequence", "stop_details", "container"];
 
 /// Writes an answer for a client.
 ///
@@ -118,7 +128,9 @@ pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Result<Vec<u
         out.text("model", answer.model(&reply.model));
         out.array("content", |content| reply.parts.iter().try_for_each(|part| write_block(content, part, reply.stop)))?;
         out.text("stop_reason", stop_name(reply.stop));
-        out.null("stop_sequence");
+        for name in UNTOLD {
+            out.null(name);
+        }
         write_usage(out, &reply.usage);
         Ok(())
     })?;
@@ -130,7 +142,8 @@ fn write_block(content: &mut ArrayOut, part: &Part, stop: Stop) -> Result<(), Fa
         Part::Text(text) => content.object(|block| {
             block.text("type", "text");
             block.text("text", text);
-            block.null("citations");
+            // No client takes exception to an empty list; some do to null.
+            block.array("citations", |_| {});
         }),
         Part::Reasoning(part) => content.object(|block| match &part.redacted {
             Some(data) => {
@@ -156,6 +169,7 @@ fn write_block(content: &mut ArrayOut, part: &Part, stop: Stop) -> Result<(), Fa
                 block.text("id", &call.id);
                 block.text("name", &call.name);
                 block.raw("input", arguments);
+                block.raw("caller", DIRECT);
             });
         }
         Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => {}

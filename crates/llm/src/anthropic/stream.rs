@@ -1,7 +1,7 @@
 //! A stream for a client: named events, each with its type in its data too.
 
 use super::fault::write_fault;
-use super::reply::write_usage;
+use super::reply::{DIRECT, UNTOLD, write_usage};
 use super::stop_name;
 use crate::answer::AnswerContext;
 use crate::form::{Event, Usage};
@@ -62,6 +62,7 @@ impl MessagesStream {
                 block.text("id", id);
                 block.text("name", name);
                 block.raw("input", "{}");
+                block.raw("caller", DIRECT);
             }),
             Event::ToolDelta(text) => self.delta(out, "input_json_delta", "partial_json", text),
             Event::PartEnd => self.close(out),
@@ -94,7 +95,9 @@ impl MessagesStream {
                 message.text("model", self.answer.model(model));
                 message.array("content", |_| {});
                 message.null("stop_reason");
-                message.null("stop_sequence");
+                for name in UNTOLD {
+                    message.null(name);
+                }
                 write_usage(message, &self.usage);
             });
         });

@@ -48,6 +48,11 @@ pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsuppo
             None => return fields.refuse("reasoning_effort", "is no level of reasoning"),
         },
     };
+    if let Some(mut reasoning) = fields.object("reasoning")? {
+        // A summary is what comes of thoughts in any case.
+        reasoning.drop_all(&["summary"]);
+        reasoning.done()?;
+    }
     ask.stream = fields.flag("stream")?.unwrap_or(false);
     if let Some(mut options) = fields.object("stream_options")? {
         ask.include_usage = options.flag("include_usage")?.unwrap_or(false);

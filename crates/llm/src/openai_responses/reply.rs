@@ -1,7 +1,7 @@
 //! Whole answers for clients: a response object with its items.
 
 use crate::answer::AnswerContext;
-use crate::form::{Part, ReasoningPart, Reply, Stop, ToolCall, ToolChoice, Usage};
+use crate::form::{Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Stop, ToolCall, ToolChoice, Usage};
 use crate::json::{JsonObject, ObjectOut, object};
 
 /// What an encrypted thought begins with: the proof of a text, or a thought that only the provider reads.
@@ -56,6 +56,10 @@ impl ResponseFrame<'_> {
         out.text("id", self.id);
         out.text("object", "response");
         out.whole("created_at", self.answer.now());
+        match Some(status) {
+            Some("completed") => out.whole("completed_at", self.answer.now()),
+            _ => out.null("completed_at"),
+        }
         out.text("status", status);
         out.null("error");
         let reason = match stop {
@@ -107,6 +111,43 @@ impl ResponseFrame<'_> {
             Some(usage) => write_usage(out, usage),
         }
         out.object("metadata", |_| {});
+        out.object("text", |text| text.object("format", |format| write_format(format, &echo.response_format)));
+        match echo.reasoning {
+            None => out.null("reasoning"),
+            Some(reasoning) => out.object("reasoning", |out| {
+                match (reasoning, reasoning.effort()) {
+                    (Reasoning::Off, _) => out.text("effort", "none"),
+                    (_, Some(effort)) => out.text("effort", effort.name()),
+                    (_, None) => out.null("effort"),
+                }
+                out.text("summary", "auto");
+            }),
+        }
+        // What these are where nothing else was asked, which would have been refused.
+        for name in ["frequency_penalty", "presence_penalty", "top_logprobs"] {
+            out.whole(name, 0);
+        }
+        for name in ["store", "background"] {
+            out.flag(name, false);
+        }
+        for name in ["max_tool_calls", "safety_identifier", "prompt_cache_key"] {
+            out.null(name);
+        }
+        out.text("service_tier", "default");
+    }
+}
+
+fn write_format(out: &mut ObjectOut, format: &ResponseFormat) {
+    match format {
+        ResponseFormat::Text => out.text("type", "text"),
+        ResponseFormat::Json => out.text("type", "json_object"),
+        ResponseFormat::Schema { name, description, schema, strict } => {
+            out.text("type", "json_schema");
+            out.text("name", name);
+            out.text_if("description", description.as_deref());
+            out.raw("schema", schema);
+            out.flag("strict", strict.unwrap_or(false));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod balancing;
 mod chain;
 mod federation;
 mod llm;
+mod llm_guards;
 mod named_files;
 mod plugin_events;
 mod plugins;

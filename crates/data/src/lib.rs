@@ -35,6 +35,7 @@ pub mod header_change;
 pub mod header_names;
 pub mod host_events;
 pub mod ip_networks;
+pub mod llm_answers;
 pub mod mcp_mail;
 pub mod middleware;
 #[cfg(test)]

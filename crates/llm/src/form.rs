@@ -1,6 +1,8 @@
 //! The one form of requests, answers, streams and errors. Every client API is read into it and written from it, every provider API the other
 //! way round, so that each API is known by its own files alone.
 
+use serde::{Deserialize, Serialize};
+
 /// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ask {
@@ -63,7 +65,7 @@ pub enum Role {
 }
 
 /// A part of a message or an answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Part {
     /// Text; not empty.
     Text(String),
@@ -80,7 +82,7 @@ pub enum Part {
 }
 
 /// A call of a tool.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// Its id.
     pub id: String,
@@ -93,7 +95,7 @@ pub struct ToolCall {
 }
 
 /// What a tool said.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
     pub id: String,
@@ -106,7 +108,7 @@ pub struct ToolResult {
 }
 
 /// What a model thought.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReasoningPart {
     /// In words.
     pub text: String,
@@ -117,7 +119,7 @@ pub struct ReasoningPart {
 }
 
 /// Where bytes of a picture or document are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Media {
     /// Elsewhere.
     Url(String),
@@ -268,7 +270,7 @@ impl Effort {
 }
 
 /// A whole answer.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The provider's id; empty if it has none.
     pub id: String,
@@ -283,7 +285,7 @@ pub struct Reply {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     /// It was complete.
     #[default]
@@ -299,7 +301,7 @@ pub enum Stop {
 }
 
 /// Tokens of one request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Of the prompt, with those from the provider's cache and into it.
     pub input: u64,

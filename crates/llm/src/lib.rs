@@ -22,8 +22,11 @@ mod output_bound;
 mod passed;
 mod price;
 mod provider;
+mod recorded;
+mod request_identity;
 mod retry;
 mod steps;
+mod texts;
 mod tool_id;
 mod watch;
 
@@ -40,5 +43,10 @@ pub use output_bound::{BoundedStream, OutputBound};
 pub use passed::{Passed, PassedChange, UsageFilter, passed_body};
 pub use price::{PRICES_OF, Price, PriceTable};
 pub use provider::{Flavour, Provider, ProviderApi, ProviderCredential, ProviderRequest, ProviderStream};
+pub use recorded::{AnswerRecorder, replayed};
+pub use request_identity::RequestIdentity;
 pub use retry::{RateLimits, Window};
+pub use texts::{
+    EventText, EventTexts, TextChannel, TextKind, TextPlace, answer_texts, event_texts, request_texts, spliced, text_at,
+};
 pub use watch::{AnswerFormat, UsageReader};

@@ -11,7 +11,7 @@ pub(crate) use client_request::read_request;
 pub(crate) use events::ChatEvents;
 pub(crate) use fault::{read_fault, write_fault};
 pub(crate) use provider_request::{ChatDialect, write_request};
-pub(crate) use reply::{read_reply, read_usage, write_reply};
+pub(crate) use reply::{read_reply, read_usage, settled_stop, write_reply};
 pub(crate) use stream::ChatStream;
 
 use crate::form::Stop;

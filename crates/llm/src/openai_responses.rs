@@ -1,9 +1,11 @@
 //! OpenAI's Responses, as clients speak them. Answers are not kept, so that requests that continue a kept one are refused.
 
+mod answer;
 mod client_request;
 mod reply;
 mod stream;
 
+pub(crate) use answer::{read_answer, read_last_event};
 pub(crate) use client_request::read_request;
 pub(crate) use reply::{read_usage, write_reply};
 pub(crate) use stream::ResponsesStream;

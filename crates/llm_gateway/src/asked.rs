@@ -5,11 +5,11 @@ use crate::surface::Surface;
 use crate::terms::ProviderTerms;
 use http::HeaderMap;
 use hyper::body::Bytes;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tollgate_llm::aws_sigv4::{AwsScope, sign};
 use tollgate_llm::{
     Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, Part, Passed, Provider, ProviderApi, ProviderRequest,
-    Reasoning, Unsupported, hides_thoughts,
+    Reasoning, Unsupported, Usage, hides_thoughts,
 };
 
 /// Largest body of a request.
@@ -31,6 +31,8 @@ pub(crate) struct Asked {
     pub passed: Passed,
     /// The request in the one form, read when the first provider needs it.
     ask: OnceLock<Result<Ask, Unsupported>>,
+    /// What the provider has told of tokens, once the answer is over.
+    pub usage: Arc<OnceLock<Usage>>,
 }
 
 /// Bounds of an answer, in tokens.
@@ -60,7 +62,7 @@ impl Asked {
     /// Its body is no JSON object, or has no model.
     pub(crate) fn read(surface: Surface, form: ClientApi, headers: HeaderMap, body: Bytes) -> Result<Self, Fault> {
         let passed = Passed::read(&body, REQUEST_BYTES_MAX).map_err(|refused| refused.fault())?;
-        Ok(Asked { surface, form, headers, body, passed, ask: OnceLock::new() })
+        Ok(Asked { surface, form, headers, body, passed, ask: OnceLock::new(), usage: Arc::default() })
     }
 
     /// Whether the answer is a stream.
@@ -97,7 +99,7 @@ impl Asked {
     }
 
     /// The request in the one form.
-    fn ask(&self, api: ClientApi) -> Result<&Ask, Unsupported> {
+    pub(crate) fn ask(&self, api: ClientApi) -> Result<&Ask, Unsupported> {
         self.ask.get_or_init(|| api.read(&self.body, REQUEST_BYTES_MAX)).as_ref().map_err(Unsupported::clone)
     }
 
@@ -169,10 +171,12 @@ impl Asked {
     }
 
     fn pass_lines(&self, request: &mut ProviderRequest) {
-        for name in PASSED_LINES {
-            let value = self.headers.get(name).and_then(|value| value.to_str().ok());
-            request.headers.extend(value.map(|value| (name, value.to_owned())));
-        }
+        request.headers.extend(self.passed_lines().map(|(name, value)| (name, value.to_owned())));
+    }
+
+    /// The client's lines that may go to its provider.
+    pub(crate) fn passed_lines(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        PASSED_LINES.into_iter().filter_map(|name| Some((name, self.headers.get(name)?.to_str().ok()?)))
     }
 }
 

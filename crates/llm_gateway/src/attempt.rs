@@ -56,6 +56,7 @@ impl LlmServer {
         let made = asked.request_for(provider, model, bounds, unix_s());
         let (request, translation) = made.map_err(Failure::unsupported)?;
         let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings);
+        tally.told = Some(asked.usage.clone());
         let began = Instant::now();
         let last = began + provider.time_max;
         let first = self.terms.first_token_max.filter(|_| asked.streams()).map_or(last, |max| last.min(began + max));
@@ -251,7 +252,7 @@ fn tells_secret(provider: &ProviderTerms, text: &[u8]) -> bool {
     secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).any(|secret| text.contains(secret.as_str()))
 }
 
-fn context(ask: &Ask) -> AnswerContext {
+pub(crate) fn context(ask: &Ask) -> AnswerContext {
     // Ids of answers need no secrecy; without randomness, the time tells them apart.
     let id = getrandom::u64().unwrap_or_default();
     AnswerContext::new(ask, unix_s(), format!("{id:016x}{:x}", unix_ns()))

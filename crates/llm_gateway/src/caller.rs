@@ -7,6 +7,12 @@ use std::sync::Arc;
 use tollgate_model::session::LlmBudget;
 use tollgate_outbound::{CallerLine, Holder};
 
+/// The header with the organisation of the caller, or of the API without one. The data path sets it.
+pub const ORGANISATION_HEADER: &str = "x-tollgate-llm-organisation";
+
+/// The header with the alias of the caller's key. The data path sets it.
+pub const ALIAS_HEADER: &str = "x-tollgate-llm-alias";
+
 /// Holders whose budgets have one counter for each name.
 const SINGLE: [&str; 2] = ["api", "organisation"];
 

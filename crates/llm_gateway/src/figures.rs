@@ -12,6 +12,122 @@ use tollgate_model::session::BudgetUnit;
 pub struct LlmFigures {
     lanes: Mutex<BTreeMap<(String, String), Arc<LaneFigures>>>,
     budgets: Mutex<BTreeMap<(String, String), Arc<BudgetFigures>>>,
+    /// Of kept answers.
+    pub cache: AnswerCacheFigures,
+    guards: Mutex<BTreeMap<String, Arc<GuardFigures>>>,
+}
+
+/// What became of requests and answers at one guard.
+#[derive(Default)]
+pub struct GuardFigures([AtomicU64; GuardOutcome::ALL.len()]);
+
+/// What became of a request or an answer at a guard. One that is refused has matched too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardOutcome {
+    /// It was looked at.
+    Checked,
+    /// Something was found.
+    Matched,
+    /// It was refused.
+    Refused,
+    /// Something was found by a guard that does nothing.
+    DryRun,
+    /// The guard could not say anything.
+    Failed,
+}
+
+impl GuardOutcome {
+    /// All.
+    pub const ALL: [GuardOutcome; 5] =
+        [GuardOutcome::Checked, GuardOutcome::Matched, GuardOutcome::Refused, GuardOutcome::DryRun, GuardOutcome::Failed];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            GuardOutcome::Checked => "checked",
+            GuardOutcome::Matched => "matched",
+            GuardOutcome::Refused => "refused",
+            GuardOutcome::DryRun => "dry_run",
+            GuardOutcome::Failed => "failed",
+        }
+    }
+}
+
+impl GuardFigures {
+    pub(crate) fn add(&self, outcome: GuardOutcome) {
+        if let Some(count) = self.0.get(outcome as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many had an outcome.
+    pub fn count(&self, outcome: GuardOutcome) -> u64 {
+        self.0.get(outcome as usize).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+}
+
+impl LlmFigures {
+    /// The figures of a guard, by its name.
+    pub(crate) fn guard(&self, name: &str) -> Arc<GuardFigures> {
+        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        guards.entry(name.to_owned()).or_default().clone()
+    }
+
+    /// Forgets guards that no configuration names any more.
+    pub(crate) fn forget_unused_guards(&self) {
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, guard| Arc::strong_count(guard) > 1);
+    }
+
+    /// All guards, with their names.
+    pub fn all_guards(&self) -> Vec<(String, Arc<GuardFigures>)> {
+        let guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        guards.iter().map(|(name, guard)| (name.clone(), guard.clone())).collect()
+    }
+}
+
+/// What became of requests to the cache of answers.
+#[derive(Default)]
+pub struct AnswerCacheFigures([AtomicU64; CacheOutcome::ALL.len()]);
+
+/// What became of a request to the cache of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheOutcome {
+    /// The answer to the same request was sent.
+    Hit,
+    /// The answer to a similar request was sent.
+    Semantic,
+    /// The answer to a similar request would have been sent.
+    WouldMatch,
+    /// A provider was asked.
+    Miss,
+}
+
+impl CacheOutcome {
+    /// All.
+    pub const ALL: [CacheOutcome; 4] = [CacheOutcome::Hit, CacheOutcome::Semantic, CacheOutcome::WouldMatch, CacheOutcome::Miss];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CacheOutcome::Hit => "hit",
+            CacheOutcome::Semantic => "semantic",
+            CacheOutcome::WouldMatch => "would_match",
+            CacheOutcome::Miss => "miss",
+        }
+    }
+}
+
+impl AnswerCacheFigures {
+    pub(crate) fn add(&self, outcome: CacheOutcome) {
+        if let Some(count) = self.0.get(outcome as usize) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Requests with an outcome.
+    pub fn requests(&self, outcome: CacheOutcome) -> u64 {
+        self.0.get(outcome as usize).map_or(0, |count| count.load(Ordering::Relaxed))
+    }
 }
 
 /// Most budgets with figures of their own: those of keys have names that operators write.

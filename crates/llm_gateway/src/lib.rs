@@ -6,15 +6,21 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod answer_store;
 mod asked;
 mod attempt;
 mod budget;
+mod cache;
 mod caller;
 mod failure;
 mod figures;
+mod flights;
+mod guards;
 mod holdings;
+mod kept_answer;
 mod llm_server;
 mod models;
+mod recording;
 mod relay;
 mod routes;
 mod server;
@@ -24,6 +30,12 @@ mod tally;
 mod terms;
 mod tries;
 
-pub use figures::{BudgetFigures, LaneFigures, LlmFigures, LlmOutcome, TokenKind};
+pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
+pub use cache::CacheTerms;
+pub use caller::{ALIAS_HEADER, ORGANISATION_HEADER};
+pub use figures::{
+    AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, LaneFigures, LlmFigures, LlmOutcome, TokenKind,
+};
+pub use guards::{BuiltIn, GuardCheck, GuardPattern, GuardTerms, ModerationForm, ModerationTerms};
 pub use llm_server::LlmServer;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};

@@ -1,6 +1,8 @@
 //! The server of one API: its routes, and what is known of its providers.
 
+use crate::cache::AnswerCache;
 use crate::figures::LlmFigures;
+use crate::guards::Guards;
 use crate::routes::Routes;
 use crate::standing::Standing;
 use crate::terms::LlmTerms;
@@ -26,6 +28,8 @@ pub struct LlmServer {
     pub(crate) figures: Arc<LlmFigures>,
     /// Memory of requests and answers.
     pub(crate) shares: Arc<Shares>,
+    pub(crate) cache: Option<AnswerCache>,
+    pub(crate) guards: Guards,
 }
 
 impl fmt::Debug for LlmServer {
@@ -36,12 +40,14 @@ impl fmt::Debug for LlmServer {
 
 impl LlmServer {
     /// A server with these terms. No provider is asked until a client comes.
-    pub fn new(terms: LlmTerms, client: Arc<CallClient>, figures: Arc<LlmFigures>) -> Self {
+    pub fn new(mut terms: LlmTerms, client: Arc<CallClient>, figures: Arc<LlmFigures>) -> Self {
         LlmServer {
             routes: Routes::new(&terms, &figures),
             standings: terms.providers.iter().map(|_| Standing::default()).collect(),
             prices: PriceTable::built_in().with(terms.prices.iter().cloned()),
             started: Instant::now(),
+            guards: Guards::new(std::mem::take(&mut terms.guards), &figures),
+            cache: terms.cache.take().map(AnswerCache::new),
             terms,
             client,
             figures,

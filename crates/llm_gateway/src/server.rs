@@ -62,10 +62,29 @@ impl LlmServer {
         };
         let holder = self.holder(&head.headers);
         let answer = match Asked::read(surface, form, head.headers, body) {
-            Ok(asked) => self.answer(&asked).await,
+            Ok(asked) => self.guarded(asked).await,
             Err(why) => fault(form, &why, None),
         };
         self.held(answer, holder, form)
+    }
+
+    /// The answer to a request, both as guards let them pass.
+    async fn guarded(self: &Arc<Self>, asked: Asked) -> Response<AnswerBody> {
+        let (asked, placeholders) = match self.guard_request(asked).await {
+            Ok(guarded) => guarded,
+            Err(refusal) => return refusal,
+        };
+        let guards = match self.answer_guards(&asked, &placeholders) {
+            Ok(guards) => guards,
+            Err(refusal) => return refusal,
+        };
+        // What was taken out is kept until it is put back.
+        let Some(share) = self.shares.take(self.holder(&asked.headers), placeholders.bytes()) else {
+            return fault(asked.form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
+        };
+        let answer = self.kept_or_asked(&asked).await;
+        let answer = self.guard_answer(guards, answer).await;
+        answer.map(|body| holding(body, share).boxed_unsync())
     }
 
     /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.

@@ -34,6 +34,19 @@ impl Surface {
         })
     }
 
+    /// The path of a call for an answer, below what stands before it.
+    pub(crate) fn path(&self, listen_path: &str) -> Option<String> {
+        let name = match self {
+            Surface::Talk(ClientApi::OpenAiChat) => "chat/completions",
+            Surface::Talk(ClientApi::OpenAiResponses) => "responses",
+            Surface::Talk(ClientApi::AnthropicMessages) => "messages",
+            Surface::Embeddings => "embeddings",
+            Surface::CountTokens => "messages/count_tokens",
+            Surface::Models | Surface::Model(_) => return None,
+        };
+        Some(format!("{}/v1/{name}", listen_path.trim_end_matches('/')))
+    }
+
     /// The API in whose form the client reads errors.
     pub(crate) fn form(&self, headers: &HeaderMap) -> ClientApi {
         match self {

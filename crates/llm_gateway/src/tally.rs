@@ -2,7 +2,7 @@
 
 use crate::figures::{LaneFigures, LlmOutcome};
 use crate::holdings::{Holdings, Progress};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tollgate_llm::{Price, Usage};
 
 /// The count of one request. Without an outcome of its own, the client has left.
@@ -15,6 +15,8 @@ pub(crate) struct Tally {
     pub tokens: u64,
     /// Whether the provider may have begun to answer, which costs.
     pub is_sent: bool,
+    /// Who else wants to know the usage.
+    pub told: Option<Arc<OnceLock<Usage>>>,
     price: Option<Price>,
     figures: Arc<LaneFigures>,
     holdings: Holdings,
@@ -22,7 +24,17 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
-        Tally { outcome: LlmOutcome::ClientLeft, usage: None, text_bytes: 0, tokens: 0, is_sent: false, price, figures, holdings }
+        Tally {
+            outcome: LlmOutcome::ClientLeft,
+            usage: None,
+            text_bytes: 0,
+            tokens: 0,
+            is_sent: false,
+            told: None,
+            price,
+            figures,
+            holdings,
+        }
     }
 
     /// The bound of the answer, if a budget needs one.
@@ -47,6 +59,10 @@ impl Drop for Tally {
         self.figures.add(self.outcome);
         if let Some(usage) = self.usage {
             let usage = usage.bounded();
+            if let Some(told) = &self.told {
+                // Once: an answer has one end.
+                let _ = told.set(usage);
+            }
             self.figures.add_usage(&usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
         }
         let holdings = std::mem::take(&mut self.holdings);

@@ -1,5 +1,7 @@
 //! What a server is made of.
 
+use crate::cache::CacheTerms;
+use crate::guards::GuardTerms;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +33,10 @@ pub struct LlmTerms {
     pub counters: Option<Arc<dyn BudgetCounters>>,
     /// What applies to budgets while the shared store does not answer.
     pub on_store_failure: Option<OnStoreFailure>,
+    /// How answers are kept for later requests, if they are.
+    pub cache: Option<CacheTerms>,
+    /// What requests and answers are checked for, in this order.
+    pub guards: Vec<GuardTerms>,
 }
 
 /// A provider.

@@ -31,6 +31,8 @@ mod graphql;
 mod jwt;
 mod known;
 mod llm;
+mod llm_cache;
+mod llm_guard;
 mod mcp;
 mod method;
 mod oauth;
@@ -69,6 +71,8 @@ pub use graphql::{
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
 pub use llm::{LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind, LlmTarget};
+pub use llm_cache::{CacheTenant, LlmCache};
+pub use llm_guard::{GuardAction, GuardKind, GuardSide, LlmGuard, ModerationApi, OnGuardFailure};
 pub use mcp::{McpFederation, McpServer, McpTool};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};

@@ -1,19 +1,24 @@
 //! Compiles one endpoint in front of many providers of language models: `tollgate.llm`.
 
+use super::llm_guards::guard_terms;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_access::keys::BudgetCounters;
+use tollgate_data::llm_answers::LlmAnswers;
 use tollgate_data::middleware::Context;
 use tollgate_data::snapshot::Upstreams;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential};
-use tollgate_llm_gateway::{AwsTerms, LlmServer, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
-use tollgate_model::api::{ApiDefinition, LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind};
+use tollgate_llm_gateway::{AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
+use tollgate_model::api::{ApiDefinition, LlmCache, LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind};
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
 const SECONDS: f64 = 600.0;
+
+/// How long an answer is kept, if nothing is said.
+const CACHE_TTL_S: u64 = 3_600;
 
 /// The upstream that stands for all providers.
 pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -44,9 +49,30 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         prices: llm.prices.iter().map(price_of).collect(),
         counters: registry.script_keys.get().map(|keys| keys.clone() as Arc<dyn BudgetCounters>),
         on_store_failure: definition.tollgate.on_store_failure,
+        cache: llm.cache.as_ref().and_then(|cache| cache_terms(definition, cache, context)),
+        guards: guard_terms(&llm.guards, context),
     };
     let server = registry.llm_server(&definition.api_id, written, |figures| LlmServer::new(terms, client, figures));
     Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))
+}
+
+/// How answers are kept: in the response cache.
+fn cache_terms(definition: &ApiDefinition, cache: &LlmCache, context: &mut Context<'_>) -> Option<CacheTerms> {
+    let memory = context.settings.sizes.cache;
+    let kept = match context.registry.api_cache(&definition.api_id, memory) {
+        Ok(kept) => kept,
+        Err(error) => {
+            context.error("$.tollgate.llm.cache", format!("there can be no cache: {error}"));
+            return None;
+        }
+    };
+    let store = LlmAnswers::new(kept, context.registry.second_tier().cloned(), memory.body_bytes_max);
+    Some(CacheTerms {
+        store: Arc::new(store),
+        ttl_s: if cache.ttl_s > 0 { cache.ttl_s } else { CACHE_TTL_S },
+        by: cache.by,
+        any_temperature: cache.any_temperature,
+    })
 }
 
 /// How long answers may take: the providers' own limits end their tries before.

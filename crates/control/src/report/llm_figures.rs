@@ -2,7 +2,7 @@
 
 use super::exposition::{Exposition, MetricKind};
 use std::sync::Arc;
-use tollgate_llm_gateway::{LlmFigures, LlmOutcome, TokenKind};
+use tollgate_llm_gateway::{CacheOutcome, GuardOutcome, LlmFigures, LlmOutcome, TokenKind};
 
 /// Models at providers with their own series: the configuration names them, and a scrape can carry so many.
 const LANES_MAX: usize = 1_000;
@@ -41,6 +41,44 @@ pub(super) fn llm_figures(text: &mut Exposition, apis: &[(String, Arc<LlmFigures
     text.family("tollgate_llm_cost_usd", MetricKind::Counter, "What these tokens cost by list prices, in US dollars.");
     for ([api, model, provider], lane) in &lanes {
         text.sample(&[("api", api.as_str()), ("model", model), ("provider", provider)], lane.cost_usd());
+    }
+}
+
+/// Kept answers: how often they were sent.
+pub(super) fn llm_caches(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)]) {
+    let is_used = |figures: &LlmFigures| CacheOutcome::ALL.iter().any(|outcome| figures.cache.requests(*outcome) > 0);
+    let mut used: Vec<_> = apis.iter().filter(|(_, figures)| is_used(figures)).collect();
+    if used.is_empty() {
+        return;
+    }
+    used.sort_by(|(a, _), (b, _)| a.cmp(b));
+    text.family(
+        "tollgate_llm_cache_requests",
+        MetricKind::Counter,
+        "Requests to caches of answers of language models, by outcome.",
+    );
+    for (api, figures) in used {
+        for outcome in CacheOutcome::ALL {
+            text.sample(&[("api", api), ("outcome", outcome.name())], figures.cache.requests(outcome) as f64);
+        }
+    }
+}
+
+/// Guards: what they looked at, and what became of it.
+pub(super) fn llm_guards(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)]) {
+    let all =
+        apis.iter().flat_map(|(api, figures)| figures.all_guards().into_iter().map(move |(name, guard)| ((api, name), guard)));
+    let mut guards: Vec<_> = all.collect();
+    if guards.is_empty() {
+        return;
+    }
+    guards.sort_by(|(a, _), (b, _)| a.cmp(b));
+    guards.truncate(LANES_MAX);
+    text.family("tollgate_llm_guards", MetricKind::Counter, "Requests and answers of language models at guards, by outcome.");
+    for ((api, name), guard) in &guards {
+        for outcome in GuardOutcome::ALL {
+            text.sample(&[("api", api), ("guard", name), ("outcome", outcome.name())], guard.count(outcome) as f64);
+        }
     }
 }
 

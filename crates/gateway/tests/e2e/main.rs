@@ -92,6 +92,8 @@ mod links;
 mod listeners;
 mod llm;
 mod llm_budgets;
+mod llm_cache;
+mod llm_guards;
 mod llm_judges;
 mod loading_verdicts;
 mod log_lines;

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::llm_cache::LlmCache;
+use super::llm_guard::LlmGuard;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::session::{BudgetHolder, LlmBudget};
@@ -29,6 +31,10 @@ pub struct LlmGateway {
     pub budgets: Vec<LlmBudget>,
     /// Prices that come before the built-in ones.
     pub prices: Vec<LlmPrice>,
+    /// Answers that are kept for later requests.
+    pub cache: Option<LlmCache>,
+    /// What requests and answers are checked for, in this order.
+    pub guards: Vec<LlmGuard>,
 }
 
 /// What a model costs, in US dollars for a million tokens.
@@ -187,6 +193,8 @@ impl LlmGateway {
         }
         let holders = [BudgetHolder::Api, BudgetHolder::Key];
         LlmBudget::check_all(&self.budgets, &at.key("budgets"), &holders, findings);
+        self.cache.iter().for_each(|cache| cache.check(&at.key("cache"), findings));
+        LlmGuard::check_all(&self.guards, &at.key("guards"), findings);
         check_count(&at.key("prices"), self.prices.len(), 0, MODELS_MAX, findings);
         for (index, price) in self.prices.iter().enumerate() {
             price.check(&at.key("prices").index(index), findings);
@@ -290,7 +298,7 @@ fn check_seconds(at: &JsonPath, seconds: f64, findings: &mut Findings) {
 }
 
 /// Whether a text is a URL that requests can be sent below. A query needs a path before it.
-fn is_url(url: &str) -> bool {
+pub(super) fn is_url(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else { return false };
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains('#') && !authority.contains('@');

@@ -1,0 +1,177 @@
+//! Answers that are kept for requests that are the same: exactly, but for who asks and how the answer is sent; or nearly, if that is wanted
+//! (`semantic`). Each tenant has its own. A kept answer costs nothing of budgets.
+
+use crate::answer::AnswerBody;
+use crate::answer_store::{AnswerName, AnswerStore, FoundAnswer};
+use crate::asked::Asked;
+use crate::caller::ORGANISATION_HEADER;
+use crate::figures::CacheOutcome;
+use crate::flights::Flights;
+use crate::kept_answer::KeptAnswer;
+use crate::llm_server::LlmServer;
+use crate::recording::Recording;
+use crate::surface::Surface;
+use http::header::CACHE_CONTROL;
+use http::{HeaderMap, HeaderValue, Response};
+use std::sync::Arc;
+use tollgate_llm::RequestIdentity;
+use tollgate_model::api::CacheTenant;
+
+/// How answers are kept.
+pub struct CacheTerms {
+    /// Where.
+    pub store: Arc<dyn AnswerStore>,
+    /// For how many seconds.
+    pub ttl_s: u64,
+    /// Who shares them.
+    pub by: CacheTenant,
+    /// Whether answers to requests are kept that ask for randomness.
+    pub any_temperature: bool,
+}
+
+/// The cache of one API.
+pub(crate) struct AnswerCache {
+    pub(crate) terms: CacheTerms,
+    flights: Arc<Flights>,
+}
+
+/// A request that may be answered from the cache.
+pub(crate) struct CacheQuestion {
+    pub key: String,
+    path: String,
+    tag: String,
+    /// Whether a kept answer will do.
+    reads: bool,
+}
+
+impl AnswerCache {
+    pub(crate) fn new(terms: CacheTerms) -> Self {
+        AnswerCache { terms, flights: Arc::default() }
+    }
+
+    async fn find(&self, question: &CacheQuestion) -> FoundAnswer {
+        let CacheQuestion { key, path, tag, .. } = question;
+        self.terms.store.find(AnswerName { key, path, tag, ttl_s: self.terms.ttl_s }).await
+    }
+}
+
+impl LlmServer {
+    /// The answer to a request: a kept one, or that of a provider, which is kept.
+    pub(crate) async fn kept_or_asked(&self, asked: &Asked) -> Response<AnswerBody> {
+        let Some(cache) = &self.cache else { return self.answer(asked).await };
+        let Some(question) = self.cache_question(asked, cache) else { return self.answer(asked).await };
+        let mut found = cache.find(&question).await;
+        let mut lead = None;
+        if question.reads {
+            if let Some(response) = self.from_kept(asked, &found) {
+                return response;
+            }
+            lead = cache.flights.join(&question.key).await;
+            if lead.is_none() {
+                // Somebody else has asked meanwhile.
+                found = cache.find(&question).await;
+                if let Some(response) = self.from_kept(asked, &found) {
+                    return response;
+                }
+            }
+        }
+        self.figures.cache.add(CacheOutcome::Miss);
+        let mut answer = self.answer(asked).await;
+        let place = match found {
+            FoundAnswer::Place(place) => place,
+            // The client wants no kept answer, or one was not understood.
+            FoundAnswer::Kept(_) => return told(answer, "miss"),
+        };
+        // An answer that a budget has cut is not what others would get.
+        let keeps_bounded = !self.budgets_of(&asked.headers).iter().any(|budget| budget.is_strict());
+        let bytes_max = cache.terms.store.answer_bytes_max();
+        if let Some(recording) = Recording::new(asked, &answer, bytes_max, keeps_bounded, place, lead) {
+            answer = recording.of(answer);
+        }
+        told(answer, "miss")
+    }
+
+    fn from_kept(&self, asked: &Asked, found: &FoundAnswer) -> Option<Response<AnswerBody>> {
+        let FoundAnswer::Kept(bytes) = found else { return None };
+        let response = KeptAnswer::read(bytes)?.response(asked)?;
+        self.figures.cache.add(CacheOutcome::Hit);
+        Some(told(response, "hit"))
+    }
+
+    /// What the cache is asked; `None` if the answer to a request is the cache's matter in no way.
+    fn cache_question(&self, asked: &Asked, cache: &AnswerCache) -> Option<CacheQuestion> {
+        let path = match &asked.surface {
+            Surface::Talk(_) | Surface::Embeddings => asked.surface.path(&self.terms.listen_path)?,
+            _ => return None,
+        };
+        let (no_store, no_cache) = wishes(&asked.headers);
+        if no_store {
+            return None;
+        }
+        let identity = RequestIdentity::read(&asked.body)?.without_model();
+        let is_random = identity.temperature().is_some_and(|temperature| temperature != 0.0);
+        if is_random && !cache.terms.any_temperature {
+            return None;
+        }
+        // What the one form does not have, it cannot play again.
+        if let Surface::Talk(api) = &asked.surface
+            && asked.ask(*api).is_err()
+        {
+            return None;
+        }
+        let key = self.cache_key(asked, &cache.terms, &identity.bytes())?;
+        let tag = format!("llm-model:{}", asked.passed.model);
+        Some(CacheQuestion { key, path, tag, reads: !no_cache })
+    }
+
+    /// The key of a request: who asks, what, in which API, of which models.
+    pub(crate) fn cache_key(&self, asked: &Asked, terms: &CacheTerms, identity: &[u8]) -> Option<String> {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |part: &[u8]| {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        };
+        add(self.terms.api.as_bytes());
+        add(self.tenant(&asked.headers, terms.by).as_bytes());
+        add(asked.surface.path("")?.as_bytes());
+        for way in self.routes.to(&asked.passed.model)? {
+            let provider = self.terms.providers.get(way.provider)?;
+            add(provider.name.as_bytes());
+            add(way.model.as_deref().unwrap_or(&asked.passed.model).as_bytes());
+        }
+        for (name, value) in asked.passed_lines() {
+            add(name.as_bytes());
+            add(value.as_bytes());
+        }
+        add(identity);
+        Some(hasher.finalize().to_hex().to_string())
+    }
+
+    /// Who shares answers with whoever sends a request.
+    fn tenant(&self, headers: &HeaderMap, by: CacheTenant) -> String {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        match by {
+            CacheTenant::Api => "api".to_owned(),
+            CacheTenant::Organisation => format!("organisation {}", text(ORGANISATION_HEADER)),
+            CacheTenant::Key => match self.holder(headers) {
+                // Clients without a key are told apart by their networks.
+                holder if holder.owner.is_empty() => format!("network {:?}", holder.network),
+                holder => format!("key {}", holder.owner),
+            },
+        }
+    }
+}
+
+/// Whether the client wants nothing kept, and no kept answer.
+fn wishes(headers: &HeaderMap) -> (bool, bool) {
+    let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
+    let wishes: Vec<&str> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
+    let has = |wish: &str| wishes.iter().any(|word| word.eq_ignore_ascii_case(wish));
+    (has("no-store"), has("no-cache"))
+}
+
+/// Says where an answer came from.
+pub(crate) fn told(mut answer: Response<AnswerBody>, source: &'static str) -> Response<AnswerBody> {
+    answer.headers_mut().insert("x-tollgate-llm-cache", HeaderValue::from_static(source));
+    answer
+}

@@ -1,6 +1,7 @@
 //! What one request to a provider comes to, counted when it is over, whichever way.
 
 use crate::figures::{LaneFigures, LlmOutcome};
+use crate::health::Health;
 use crate::holdings::{Holdings, Progress};
 use std::sync::Arc;
 use tollgate_llm::{Price, Usage};
@@ -15,6 +16,8 @@ pub(crate) struct Tally {
     pub tokens: u64,
     /// Whether the provider may have begun to answer, which costs.
     pub is_sent: bool,
+    /// The model that answers.
+    pub health: Option<Arc<Health>>,
     price: Option<Price>,
     figures: Arc<LaneFigures>,
     holdings: Holdings,
@@ -22,7 +25,8 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
-        Tally { outcome: LlmOutcome::ClientLeft, usage: None, text_bytes: 0, tokens: 0, is_sent: false, price, figures, holdings }
+        let outcome = LlmOutcome::ClientLeft;
+        Tally { outcome, usage: None, text_bytes: 0, tokens: 0, is_sent: false, health: None, price, figures, holdings }
     }
 
     /// The bound of the answer, if a budget needs one.
@@ -47,6 +51,10 @@ impl Drop for Tally {
         self.figures.add(self.outcome);
         if let Some(usage) = self.usage {
             let usage = usage.bounded();
+            let is_told = matches!(self.outcome, LlmOutcome::Ok) && !usage.is_doubtful && self.holdings.is_unbounded();
+            if let Some(health) = self.health.as_ref().filter(|_| is_told) {
+                health.lengths.note(usage.output);
+            }
             self.figures.add_usage(&usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
         }
         let holdings = std::mem::take(&mut self.holdings);

@@ -68,7 +68,7 @@ pub use graphql::{
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
-pub use llm::{LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind, LlmTarget};
+pub use llm::{LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow, LlmTarget};
 pub use mcp::{McpFederation, McpServer, McpTool};
 pub use method::AuthMethod;
 pub use oauth::{Notifications, OAuthMeta, OAuthRules, PkceMethod};

@@ -92,6 +92,7 @@ mod links;
 mod listeners;
 mod llm;
 mod llm_budgets;
+mod llm_routing;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

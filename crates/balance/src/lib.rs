@@ -13,7 +13,7 @@ pub use budget::{BudgetRules, RetryBudget};
 pub use check_state::CheckState;
 pub use health::{Availability, EjectionCause, HealthRules, TargetHealth, TryResult};
 pub use latencies::Latencies;
-pub use pick::{BalanceMethod, Candidate, Candidates, Choice};
+pub use pick::{BalanceMethod, Candidate, Candidates, Choice, weighted_score};
 pub use retry::Backoff;
 
 /// Nanoseconds since a moment that the caller chose, the same for all calls.

@@ -268,7 +268,7 @@ impl Candidates {
         let mut best_full: Option<(f64, usize)> = None;
         for (index, candidate) in self.list.iter().enumerate() {
             let Some(share) = self.share(index, tier, avoided, now) else { continue };
-            let score = score(mix(key ^ candidate.hash), candidate.weight);
+            let score = weighted_score(mix(key ^ candidate.hash), candidate.weight);
             // A target that has just returned takes its keys back little by little, the same keys first on every core.
             let is_back = share >= 1.0 || fraction(mix(key ^ candidate.hash.rotate_left(17))) < share;
             let slot = if is_back && has_room(candidate) { &mut best } else { &mut best_full };
@@ -369,7 +369,7 @@ fn fraction(random: u64) -> f64 {
 
 /// The score of weighted rendezvous hashing: the share of keys that a target wins is its share of the weights.
 #[inline]
-fn score(hash: u64, weight: u32) -> f64 {
+pub fn weighted_score(hash: u64, weight: u32) -> f64 {
     -f64::from(weight) / fraction(hash).max(f64::MIN_POSITIVE).ln()
 }
 

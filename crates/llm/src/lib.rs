@@ -7,6 +7,7 @@ mod answer;
 mod anthropic;
 pub mod aws_sigv4;
 mod bedrock;
+mod beginning;
 mod client;
 mod cohere;
 mod conversation;
@@ -31,6 +32,7 @@ mod tool_id;
 mod watch;
 
 pub use answer::AnswerContext;
+pub use beginning::beginning;
 pub use client::{ClientApi, ClientWriter};
 pub use estimate::Estimate;
 pub use form::{

@@ -1,6 +1,7 @@
 //! A client's request, and the request for a provider that is made of it.
 
 use crate::holdings::Outlook;
+use crate::rooms::Need;
 use crate::surface::Surface;
 use crate::terms::ProviderTerms;
 use http::HeaderMap;
@@ -70,6 +71,12 @@ impl Asked {
         self.passed.stream && matches!(self.surface, Surface::Talk(_))
     }
 
+    /// What it takes of a provider's limits, rather too little: pictures and files in base64 are no text.
+    pub(crate) fn need(&self) -> Need {
+        const BYTES_OF_TOKEN: u64 = 4;
+        Need { tokens: text_bytes(&self.body) / BYTES_OF_TOKEN }
+    }
+
     /// The request for a provider, for its model of this name.
     ///
     /// # Errors
@@ -121,12 +128,15 @@ impl Asked {
             let why = "a document by URL has no bound, which a budget needs".to_owned();
             return Err(Unsupported { field: "messages".to_owned(), why });
         }
+        let stated = ask.output_tokens_max.or(output_tokens_max);
         let thoughts = if let Some(Reasoning::Budget(tokens)) = ask.reasoning { tokens.saturating_add(1) } else { 0 };
         Ok(Outlook {
             prompt: Estimate::of(ask),
-            output_max: ask.output_tokens_max.or(output_tokens_max).unwrap_or(OUTPUT_TOKENS),
+            output_max: stated.unwrap_or(OUTPUT_TOKENS),
             output_least: thoughts,
+            is_stated: stated.is_some(),
             hides_thoughts,
+            output_usual: None,
         })
     }
 
@@ -178,6 +188,14 @@ impl Asked {
     pub(crate) fn passed_lines(&self) -> impl Iterator<Item = (&'static str, &str)> {
         PASSED_LINES.into_iter().filter_map(|name| Some((name, self.headers.get(name)?.to_str().ok()?)))
     }
+}
+
+/// Bytes of a document without those of long words, which no language has.
+fn text_bytes(body: &[u8]) -> u64 {
+    const WORD_MAX: usize = 256;
+    let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
+    let words = body.split(|byte| !is_of_word(byte));
+    words.map(|word| if word.len() > WORD_MAX { 0 } else { word.len() as u64 + 1 }).sum()
 }
 
 fn has_document_elsewhere(ask: &Ask) -> bool {

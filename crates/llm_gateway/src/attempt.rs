@@ -2,27 +2,26 @@
 
 use crate::answer::{AnswerBody, fault, stream, tell_source, tell_usage, whole};
 use crate::asked::{AnswerBounds, Asked, Translation};
-use crate::budget::Budget;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::figures::LlmOutcome;
-use crate::holdings::Holdings;
+use crate::holdings::{Holdings, Outlook};
 use crate::llm_server::LlmServer;
+use crate::mask::Mask;
+use crate::pool::PoolKey;
 use crate::relay::Relay;
 use crate::routes::Way;
 use crate::surface::Surface;
 use crate::tally::Tally;
 use crate::terms::ProviderTerms;
+use crate::tries::Trip;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tollgate_clock::{unix_ms, unix_ns, unix_s};
-use tollgate_llm::{
-    AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
-};
+use tollgate_llm::{AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderRequest, RateLimits, Usage, UsageReader};
 use tollgate_outbound::{Call, CallLimits};
 
 /// Largest whole answer.
@@ -30,8 +29,6 @@ const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// Largest answer that tells an error, and how long it may take.
 const ERROR_BYTES_MAX: usize = 256 << 10;
 const ERROR_TIME_MAX: Duration = Duration::from_secs(10);
-/// Shorter keys are in any text.
-const SECRET_BYTES_MIN: usize = 6;
 
 /// A provider's answer that is a success.
 struct Success<'a> {
@@ -46,12 +43,10 @@ struct Success<'a> {
 
 impl LlmServer {
     /// Asks a provider.
-    pub(crate) async fn attempt(&self, asked: &Asked, way: &Way, budgets: &[Arc<Budget>]) -> Result<Response<AnswerBody>, Failure> {
-        let gone = || Failure::new(FaultKind::Server, "the provider is gone", "the provider is gone");
-        let provider = self.terms.providers.get(way.provider).ok_or_else(gone)?;
-        let model = way.model.as_deref().unwrap_or(&asked.passed.model);
+    pub(crate) async fn attempt(&self, trip: &Trip<'_>, way: &Way, key: &PoolKey) -> Result<Response<AnswerBody>, Failure> {
+        let (asked, provider, model) = (trip.asked, &key.terms, trip.model(way));
         let price = self.prices.of(model);
-        let holdings = self.hold(asked, model, budgets, price).await?;
+        let holdings = self.hold(trip, way, price).await?;
         let bounds = AnswerBounds { api: self.terms.output_tokens_max, budget: holdings.output_max() };
         let made = asked.request_for(provider, model, bounds, unix_s());
         let (request, translation) = made.map_err(Failure::unsupported)?;
@@ -61,18 +56,30 @@ impl LlmServer {
         let last = began + provider.time_max;
         let first = self.terms.first_token_max.filter(|_| asked.streams()).map_or(last, |max| last.min(began + max));
         tally.is_sent = true;
+        key.figures.send();
+        let ticket = key.rooms.send(model, trip.need, self.now_ms());
         let response = self.open(provider, request, first - began).await;
         let response = response.inspect_err(|failure| {
             tally.outcome = failure.outcome();
             // One that is late may have answered all the same.
             tally.is_sent = failure.fault.kind == FaultKind::Timeout;
-        })?;
+        });
+        let response = match response {
+            Err(failure) => return Err(self.late(failure, trip, way, began.elapsed())),
+            Ok(response) => response,
+        };
         let (head, body) = response.into_parts();
+        let limits = RateLimits::read(texts(&head.headers), unix_ms());
+        key.rooms.learn(model, ticket, &limits, head.status.as_u16() == 429, self.now_ms());
         tally.is_sent = head.status.is_success();
         let mut answered = if head.status.is_success() {
             let deadlines = (first, last);
+            tally.health = self.healths.get(way.provider).map(|healths| healths.noted(model));
             let success = Success { asked, provider, body, translation, tally, deadlines };
-            if asked.streams() { success.stream(&head.headers).await? } else { success.whole().await? }
+            let answered = if asked.streams() { success.stream(&head.headers).await } else { success.whole().await };
+            let answered = answered.map_err(|failure| self.late(failure, trip, way, began.elapsed()))?;
+            self.note_time(trip, way, began.elapsed());
+            answered
         } else {
             refusal(asked, provider, (head.status.as_u16(), &head.headers, body), &translation, tally).await?
         };
@@ -80,15 +87,38 @@ impl LlmServer {
         Ok(answered)
     }
 
+    /// Notes how fast an answer was.
+    fn note_time(&self, trip: &Trip<'_>, way: &Way, after: Duration) {
+        let (Some(healths), now_ms) = (self.healths.get(way.provider), self.now_ms()) else { return };
+        let health = healths.noted(trip.model(way));
+        if !trip.asked.streams() {
+            health.note_whole(after, now_ms);
+        } else if health.note_first_token(after, self.terms.slow.as_ref(), now_ms) {
+            let (api, model) = (&self.terms.api, trip.model(way));
+            let provider = self.terms.providers.get(way.provider).map_or("", |provider| provider.name.as_str());
+            tracing::warn!(api, provider, model, "a model is passed over for a while: its first tokens come late");
+        }
+    }
+
+    /// A failure; one that is late is also slow.
+    fn late(&self, failure: Failure, trip: &Trip<'_>, way: &Way, after: Duration) -> Failure {
+        if failure.fault.kind == FaultKind::Timeout {
+            self.note_time(trip, way, after);
+        }
+        failure
+    }
+
     /// Takes what a request may cost of its budgets.
-    async fn hold(&self, asked: &Asked, model: &str, budgets: &[Arc<Budget>], price: Option<&Price>) -> Result<Holdings, Failure> {
+    async fn hold(&self, trip: &Trip<'_>, way: &Way, price: Option<&Price>) -> Result<Holdings, Failure> {
+        let (asked, model, budgets) = (trip.asked, trip.model(way), &trip.budgets);
         if budgets.is_empty() || !matches!(asked.surface, Surface::Talk(_) | Surface::Embeddings) {
             return Ok(Holdings::default());
         }
         let strict = budgets.iter().find(|budget| budget.is_strict());
         let outlook = asked.outlook(model, self.terms.output_tokens_max, strict.is_some());
         let outlook = outlook.map_err(|refused| Failure::unsupported(refused.fault()))?;
-        Holdings::take(budgets, outlook, price).await
+        let output_usual = self.healths.get(way.provider).and_then(|healths| healths.of(model)?.lengths.usual_max());
+        Holdings::take(budgets, Outlook { output_usual, ..outlook }, price).await
     }
 
     /// Sends a request, and waits for the head of the answer.
@@ -124,11 +154,11 @@ impl Success<'_> {
         let Success { asked, provider, body, translation, tally, deadlines: (first, _) } = self;
         let silence = (tally, provider.time_max);
         let relay = match translation {
-            Translation::Talk(ask, api) => Relay::translated(body, &provider.provider, (api, context(&ask)), silence),
+            Translation::Talk(ask, api) => Relay::translated(body, provider, (api, context(&ask)), silence),
             Translation::None { hides_usage } => {
                 let include_usage = asked.passed.include_usage;
                 let ask = Ask { model: asked.passed.model.clone(), include_usage, ..Ask::default() };
-                Relay::passed(body, &provider.provider, (asked.form, context(&ask)), hides_usage, silence)
+                Relay::passed(body, provider, (asked.form, context(&ask)), hides_usage, silence)
             }
             // There is no stream of embeddings.
             Translation::Embeddings(_) => return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, "no stream"))),
@@ -142,6 +172,9 @@ impl Success<'_> {
             Ok(body) => body,
             Err(why) => return Err(self.broken(why)),
         };
+        if Mask::new(self.provider).finds(&body) {
+            return Err(self.broken("the provider's answer has the gateway's credential in it"));
+        }
         if matches!(self.asked.surface, Surface::Talk(_)) {
             self.tally.text_bytes = body.len() as u64;
         }
@@ -203,29 +236,25 @@ async fn refusal(
     mut tally: Tally,
 ) -> Result<Response<AnswerBody>, Failure> {
     let text = read(&mut body, ERROR_BYTES_MAX, Instant::now() + ERROR_TIME_MAX).await.unwrap_or_default();
-    let text = if tells_secret(provider, &text) { Bytes::new() } else { text };
+    let text = if Mask::new(provider).finds(&text) { Bytes::new() } else { text };
     let told = match translation {
         Translation::Embeddings(ask) => provider.provider.embedding_reply(status, &text, ERROR_BYTES_MAX, ask).err(),
         _ => provider.provider.reply(status, &text, ERROR_BYTES_MAX).err(),
     };
     let told = told.unwrap_or_else(|| Fault::new(FaultKind::Server, format!("the provider answered with status {status}")));
-    let lines = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-    let now_ms = unix_ms();
     let failure = match status {
-        // It is the gateway's credential, not the client's, and what the provider says of it is not for the client.
-        401..=403 => {
-            Failure::new(FaultKind::Server, "the provider does not accept the gateway's credential", format!("status {status}"))
-        }
+        401 => Failure::of_credential(FailureKind::UnknownKey, "status 401".to_owned()),
+        402 | 403 => Failure::of_credential(FailureKind::Denied, format!("status {status}")),
         429 => {
-            let wait_ms = RateLimits::read(lines, now_ms).retry_after_ms;
-            Failure { kind: crate::failure::FailureKind::RateLimited, wait_ms, ..Failure::of_fault(told) }
+            let wait_ms = RateLimits::read(texts(headers), unix_ms()).retry_after_ms;
+            Failure { kind: FailureKind::RateLimited, wait_ms, is_of_head: true, ..Failure::of_fault(told) }
         }
         404 | 405 | 409..=428 | 400 | 406 | 407 | 430..=499 => {
             tally.outcome = LlmOutcome::Refused;
             let passes = matches!(translation, Translation::None { .. }) && text.trim_ascii_start().first() == Some(&b'{');
             return Ok(if passes { whole(status, text.to_vec()) } else { fault(asked.form, &told, None) });
         }
-        408 | 500..=599 => Failure { kind: crate::failure::FailureKind::Failed, ..Failure::of_fault(told) },
+        408 | 500..=599 => Failure { kind: FailureKind::Failed, ..Failure::of_fault(told) },
         _ => Failure::new(FaultKind::Server, "the provider's answer is none", format!("status {status}")),
     };
     tally.outcome = failure.outcome();
@@ -241,15 +270,8 @@ async fn read(body: &mut Incoming, bytes_max: usize, deadline: Instant) -> Resul
     }
 }
 
-/// Whether a text has the provider's secret in it, as some errors do.
-fn tells_secret(provider: &ProviderTerms, text: &[u8]) -> bool {
-    let key = match &provider.provider.credential {
-        ProviderCredential::Key(key) | ProviderCredential::Bearer(key) => Some(key),
-        ProviderCredential::None => None,
-    };
-    let secrets = key.into_iter().chain(provider.aws.as_ref().map(|aws| &aws.keys.secret_access_key));
-    let text = String::from_utf8_lossy(text);
-    secrets.filter(|secret| secret.len() >= SECRET_BYTES_MIN).any(|secret| text.contains(secret.as_str()))
+fn texts(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
 }
 
 pub(crate) fn context(ask: &Ask) -> AnswerContext {

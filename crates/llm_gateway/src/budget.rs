@@ -56,6 +56,11 @@ impl Budget {
         (self.rule.max * if self.is_money() { MICRO } else { 1.0 }) as i64
     }
 
+    /// What is left of it, as far as this gateway knows.
+    pub(crate) fn left(&self) -> i64 {
+        self.counter.view(self.max(), tollgate_clock::unix_s()).map_or(self.max(), |view| view.remaining)
+    }
+
     /// What usage costs, in units.
     pub(crate) fn cost(&self, usage: &Usage, price: Option<&Price>) -> i64 {
         let units = match self.rule.unit {

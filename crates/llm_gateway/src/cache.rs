@@ -134,7 +134,7 @@ impl LlmServer {
         add(self.terms.api.as_bytes());
         add(self.tenant(&asked.headers, terms.by).as_bytes());
         add(asked.surface.path("")?.as_bytes());
-        for way in self.routes.to(&asked.passed.model)? {
+        for way in self.routes.to(&asked.passed.model)?.list.iter() {
             let provider = self.terms.providers.get(way.provider)?;
             add(provider.name.as_bytes());
             add(way.model.as_deref().unwrap_or(&asked.passed.model).as_bytes());

@@ -14,6 +14,8 @@ pub(crate) struct Failure {
     pub why: String,
     /// The budget that has too little left.
     pub budget: Option<String>,
+    /// Whether the head of the provider's answer said it, from which all is learnt.
+    pub is_of_head: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,10 @@ pub(crate) enum FailureKind {
     /// The request cannot be translated for it; it was not asked.
     Unsupported,
     RateLimited,
+    /// The provider does not know the gateway's key.
+    UnknownKey,
+    /// The gateway's key may not do this, for a reason that other requests need not have.
+    Denied,
     Failed,
     /// A budget has too little left; no provider was asked.
     NoBudget,
@@ -29,18 +35,43 @@ pub(crate) enum FailureKind {
 impl Failure {
     /// The request cannot be translated.
     pub(crate) fn unsupported(fault: Fault) -> Self {
-        Failure { why: fault.message.clone(), fault, kind: FailureKind::Unsupported, wait_ms: None, budget: None }
+        Failure {
+            why: fault.message.clone(),
+            fault,
+            kind: FailureKind::Unsupported,
+            wait_ms: None,
+            budget: None,
+            is_of_head: false,
+        }
     }
 
     /// A budget says no.
     pub(crate) fn of_budget(name: &str, fault: Fault, wait_ms: Option<u64>) -> Self {
-        Failure { why: String::new(), fault, kind: FailureKind::NoBudget, wait_ms, budget: Some(name.to_owned()) }
+        Failure {
+            why: String::new(),
+            fault,
+            kind: FailureKind::NoBudget,
+            wait_ms,
+            budget: Some(name.to_owned()),
+            is_of_head: false,
+        }
     }
 
     /// The provider said so.
     pub(crate) fn of_fault(fault: Fault) -> Self {
-        let kind = if fault.kind == FaultKind::RateLimit { FailureKind::RateLimited } else { FailureKind::Failed };
-        Failure { why: fault.message.clone(), fault, kind, wait_ms: None, budget: None }
+        let kind = match fault.kind {
+            FaultKind::RateLimit => FailureKind::RateLimited,
+            FaultKind::Authentication => return Failure::of_credential(FailureKind::UnknownKey, fault.message),
+            FaultKind::Permission => return Failure::of_credential(FailureKind::Denied, fault.message),
+            _ => FailureKind::Failed,
+        };
+        Failure { why: fault.message.clone(), fault, kind, wait_ms: None, budget: None, is_of_head: false }
+    }
+
+    /// It is the gateway's credential, not the client's, and what the provider says of it is not for the client.
+    pub(crate) fn of_credential(kind: FailureKind, why: String) -> Self {
+        let told = "the provider does not accept the gateway's credential";
+        Failure { kind, ..Failure::new(FaultKind::Server, told, why) }
     }
 
     /// `told` is for the client, `why` for the log.
@@ -51,7 +82,7 @@ impl Failure {
     pub(crate) fn outcome(&self) -> LlmOutcome {
         match self.kind {
             FailureKind::RateLimited => LlmOutcome::RateLimited,
-            FailureKind::Unsupported | FailureKind::NoBudget | FailureKind::Failed => LlmOutcome::Failed,
+            _ => LlmOutcome::Failed,
         }
     }
 }

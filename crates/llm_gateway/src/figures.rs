@@ -15,6 +15,7 @@ pub struct LlmFigures {
     /// Of kept answers.
     pub cache: AnswerCacheFigures,
     guards: Mutex<BTreeMap<String, Arc<GuardFigures>>>,
+    keys: Mutex<BTreeMap<(String, usize), Arc<KeyFigures>>>,
 }
 
 /// What became of requests and answers at one guard.
@@ -130,6 +131,14 @@ impl AnswerCacheFigures {
     }
 }
 
+/// The figures of one key of a provider.
+#[derive(Default)]
+pub struct KeyFigures {
+    requests: AtomicU64,
+    limited: AtomicU64,
+    refused: AtomicU64,
+}
+
 /// Most budgets with figures of their own: those of keys have names that operators write.
 const BUDGETS_MAX: usize = 1_000;
 
@@ -233,9 +242,22 @@ impl LlmFigures {
         lanes.entry((model.to_owned(), provider.to_owned())).or_default().clone()
     }
 
+    /// The figures of a provider's key by its place in the configuration, from 1.
+    pub(crate) fn key(&self, provider: &str, number: usize) -> Arc<KeyFigures> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.entry((provider.to_owned(), number)).or_default().clone()
+    }
+
+    /// All keys, with the names of their providers and their places.
+    pub fn all_keys(&self) -> Vec<((String, usize), Arc<KeyFigures>)> {
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().map(|(names, key)| (names.clone(), key.clone())).collect()
+    }
+
     /// Forgets those that no configuration names any more.
     pub(crate) fn forget_unused(&self) {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, lane| Arc::strong_count(lane) > 1);
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, key| Arc::strong_count(key) > 1);
     }
 
     /// All, with the names of model and provider.
@@ -284,6 +306,30 @@ impl BudgetFigures {
         let left = counter.view(max, now_unix_s).map_or(max, |view| view.remaining);
         let scale = if unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
         Some((max as f64 / scale, (max - left) as f64 / scale, unit.name()))
+    }
+}
+
+impl KeyFigures {
+    pub(crate) fn send(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn limit(&self) {
+        self.limited.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Requests with it.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Those that the provider refused, by cause: too many, or an unknown key.
+    pub fn refusals(&self) -> [(&'static str, u64); 2] {
+        [("limit", self.limited.load(Ordering::Relaxed)), ("unknown_key", self.refused.load(Ordering::Relaxed))]
     }
 }
 

@@ -15,13 +15,21 @@ const OUTPUT_LEAST: u64 = 16;
 const BYTES_OF_TOKEN: u64 = 3;
 const UNSEEN_TOKENS: u64 = 16;
 
+/// If a hard budget has less left than so many answers of the usual bound may cost, answers that nobody has bounded get half more than what nearly all
+/// of them take, and this at least.
+const CROWD: i64 = 8;
+const OUTPUT_USUAL_MIN: u64 = 64;
+
 /// What is known of a request before it goes out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outlook {
     /// Tokens of the prompt.
     pub prompt: Estimate,
-    /// Bound of the answer.
+    /// Bound of the answer, and whether the client or the API has stated it.
     pub output_max: u64,
+    pub is_stated: bool,
+    /// The length that nearly all answers of the model keep within, if it is known.
+    pub output_usual: Option<u64>,
     /// The answer is useless with fewer tokens.
     pub output_least: u64,
     /// Whether the model may take tokens that it does not show.
@@ -43,9 +51,17 @@ pub(crate) struct Progress {
 /// The units that a request holds. Dropped, all are given back.
 #[derive(Default)]
 pub(crate) struct Holdings {
-    held: Vec<(Arc<Budget>, TakenUnits)>,
+    held: Vec<Held>,
     outlook: Outlook,
     price: Option<Price>,
+}
+
+/// What is held of one budget.
+struct Held {
+    budget: Arc<Budget>,
+    taken: TakenUnits,
+    /// A soft budget keeps what the answer is likely to take until it has ended.
+    likely: i64,
 }
 
 impl Holdings {
@@ -62,17 +78,19 @@ impl Holdings {
                 let fault = Fault::new(FaultKind::Permission, "the model has no price, and there is a budget in US dollars");
                 return Err(Failure::unsupported(fault));
             }
-            let output = holdings.outlook.output_max;
-            let (few, many) = match budget.is_strict() {
-                true => (budget.cost_max(input, least, price), budget.cost_max(input, output, price)),
-                false => (1, 1),
+            let output = holdings.outlook.bound_at(budget, price);
+            let (few, many) = match (budget.is_strict(), budget.rule.unit) {
+                (true, _) => (budget.cost_max(input, least, price), budget.cost_max(input, output, price)),
+                (false, BudgetUnit::Requests) => (1, 1),
+                (false, _) => (1, budget.cost(&outlook.likely(), price)),
             };
             let taken = budget.take(few, many.max(few)).await?;
             // Units that nobody has counted bound nothing.
             if budget.is_strict() && taken.units > 0 {
                 holdings.outlook.output_max = budget.output_for(taken.units, input, output, price).max(least);
             }
-            holdings.held.push((budget.clone(), taken));
+            let likely = if budget.is_strict() { 0 } else { taken.units };
+            holdings.held.push(Held { budget: budget.clone(), taken, likely });
         }
         holdings.settle(Progress::default());
         Ok(holdings)
@@ -80,20 +98,25 @@ impl Holdings {
 
     /// The bound of the answer, if a budget needs one.
     pub(crate) fn output_max(&self) -> Option<u64> {
-        self.held.iter().any(|(budget, _)| budget.is_strict()).then_some(self.outlook.output_max)
+        self.held.iter().any(|held| held.budget.is_strict()).then_some(self.outlook.output_max)
+    }
+
+    /// Whether the answer is as long as the model likes, as far as its client is concerned.
+    pub(crate) fn is_unbounded(&self) -> bool {
+        !self.held.is_empty() && !self.outlook.is_stated
     }
 
     /// Makes what is held fit the answer so far: hard budgets hold what it may still cost, soft ones what it has cost.
     pub(crate) fn settle(&mut self, progress: Progress) {
         for index in 0..self.held.len() {
-            let Some((budget, _)) = self.held.get(index) else { return };
+            let Some(Held { budget, likely, .. }) = self.held.get(index) else { return };
             let units = if budget.rule.unit == BudgetUnit::Requests {
                 1
             } else if budget.is_strict() {
                 let input = told_input(progress).unwrap_or(self.outlook.prompt.upper);
                 budget.cost_max(input, self.outlook.output_max, self.price.as_ref())
             } else {
-                budget.cost(&self.likely(progress), self.price.as_ref()).max(1)
+                budget.cost(&self.likely(progress), self.price.as_ref()).max(*likely).max(1)
             };
             // What a hard budget holds only shrinks before its end.
             let is_strict = budget.is_strict();
@@ -104,7 +127,7 @@ impl Holdings {
     /// The answer is over: each budget pays what it has cost.
     pub(crate) fn pay(mut self, progress: Progress) {
         for index in 0..self.held.len() {
-            let Some((budget, _)) = self.held.get(index) else { return };
+            let Some(Held { budget, .. }) = self.held.get(index) else { return };
             let units = match told(progress) {
                 Some(usage) => budget.cost(&usage, self.price.as_ref()),
                 None if budget.is_strict() => self.ample_cost(budget, progress),
@@ -116,7 +139,7 @@ impl Holdings {
     }
 
     fn hold(&mut self, index: usize, units: i64, may_grow: bool) {
-        let Some((budget, taken)) = self.held.get_mut(index) else { return };
+        let Some(Held { budget, taken, .. }) = self.held.get_mut(index) else { return };
         let more = units - taken.units;
         if more < 0 {
             budget.give_back(TakenUnits { units: -more, ..*taken });
@@ -151,9 +174,29 @@ impl Holdings {
     }
 }
 
+impl Outlook {
+    /// The bound of the answer that a hard budget is asked for. When little is left and nobody has stated one, it is what nearly all answers keep within,
+    /// so that one request does not take all that is left from the others.
+    fn bound_at(&self, budget: &Budget, price: Option<&Price>) -> u64 {
+        let Some(usual) = self.output_usual.filter(|_| !self.is_stated && budget.is_strict()) else { return self.output_max };
+        let whole = budget.cost_max(self.prompt.upper, self.output_max, price);
+        if budget.left() >= whole.saturating_mul(CROWD) {
+            return self.output_max;
+        }
+        self.output_max.min((usual + usual / 2).max(OUTPUT_USUAL_MIN))
+    }
+
+    /// What the request is likely to take.
+    fn likely(&self) -> Usage {
+        let output = self.output_usual.unwrap_or(0);
+        let output = if self.output_max > 0 { output.min(self.output_max) } else { output };
+        Usage { input: self.prompt.likely, output, ..Usage::default() }
+    }
+}
+
 impl Drop for Holdings {
     fn drop(&mut self) {
-        for (budget, taken) in self.held.drain(..) {
+        for Held { budget, taken, .. } in self.held.drain(..) {
             budget.give_back(taken);
         }
     }

@@ -12,16 +12,23 @@ mod attempt;
 mod budget;
 mod cache;
 mod caller;
+mod conversation;
 mod failure;
 mod figures;
 mod flights;
 mod guards;
+mod health;
 mod holdings;
 mod kept_answer;
+mod lengths;
 mod llm_server;
+mod mask;
 mod models;
+mod order;
+mod pool;
 mod recording;
 mod relay;
+mod rooms;
 mod routes;
 mod server;
 mod standing;
@@ -34,8 +41,10 @@ pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
 pub use cache::CacheTerms;
 pub use caller::{ALIAS_HEADER, ORGANISATION_HEADER};
 pub use figures::{
-    AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, LaneFigures, LlmFigures, LlmOutcome, TokenKind,
+    AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, KeyFigures, LaneFigures, LlmFigures, LlmOutcome,
+    TokenKind,
 };
 pub use guards::{BuiltIn, GuardCheck, GuardPattern, GuardTerms, ModerationForm, ModerationTerms};
+pub use health::SlowTerms;
 pub use llm_server::LlmServer;
-pub use terms::{AwsTerms, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
+pub use terms::{AwsTerms, LlmTerms, ModelTerms, Preference, ProviderTerms, Sticky, TargetTerms};

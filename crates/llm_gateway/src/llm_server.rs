@@ -3,9 +3,10 @@
 use crate::cache::AnswerCache;
 use crate::figures::LlmFigures;
 use crate::guards::Guards;
+use crate::health::Healths;
+use crate::pool::Pool;
 use crate::routes::Routes;
-use crate::standing::Standing;
-use crate::terms::LlmTerms;
+use crate::terms::{LlmTerms, ProviderTerms};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,8 +22,10 @@ pub struct LlmServer {
     pub(crate) terms: LlmTerms,
     pub(crate) client: Arc<CallClient>,
     pub(crate) routes: Routes,
-    /// How providers do, in their order.
-    pub(crate) standings: Vec<Standing>,
+    /// The keys of providers, in their order.
+    pub(crate) pools: Vec<Pool>,
+    /// How fast their models are.
+    pub(crate) healths: Vec<Healths>,
     pub(crate) prices: PriceTable,
     started: Instant,
     pub(crate) figures: Arc<LlmFigures>,
@@ -41,9 +44,11 @@ impl fmt::Debug for LlmServer {
 impl LlmServer {
     /// A server with these terms. No provider is asked until a client comes.
     pub fn new(mut terms: LlmTerms, client: Arc<CallClient>, figures: Arc<LlmFigures>) -> Self {
+        let pool = |provider: &ProviderTerms| Pool::new(provider, |number| figures.key(&provider.name, number));
         LlmServer {
+            pools: terms.providers.iter().map(pool).collect(),
+            healths: terms.providers.iter().map(|_| Healths::default()).collect(),
             routes: Routes::new(&terms, &figures),
-            standings: terms.providers.iter().map(|_| Standing::default()).collect(),
             prices: PriceTable::built_in().with(terms.prices.iter().cloned()),
             started: Instant::now(),
             guards: Guards::new(std::mem::take(&mut terms.guards), &figures),

@@ -4,7 +4,9 @@
 use crate::answer::AnswerBody;
 use crate::failure::Failure;
 use crate::figures::LlmOutcome;
+use crate::mask::Mask;
 use crate::tally::Tally;
+use crate::terms::ProviderTerms;
 use futures_util::stream::unfold;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
@@ -12,8 +14,8 @@ use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 use tollgate_llm::{
-    AnswerContext, AnswerFormat, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, Provider,
-    ProviderStream, UsageFilter, UsageReader,
+    AnswerContext, AnswerFormat, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, ProviderStream,
+    UsageFilter, UsageReader,
 };
 
 /// Largest event of a stream that is translated.
@@ -27,6 +29,8 @@ const HELD_BYTES_MAX: usize = 256 << 10;
 /// A stream on its way.
 pub(crate) struct Relay {
     body: Incoming,
+    /// Keeps the provider's key from the client.
+    mask: Mask,
     kind: RelayKind,
     tally: Tally,
     /// Longest time between two pieces.
@@ -69,40 +73,52 @@ impl Relay {
     /// A stream that passes as it is.
     pub(crate) fn passed(
         body: Incoming,
-        provider: &Provider,
+        provider: &ProviderTerms,
         (api, answer): (ClientApi, AnswerContext),
         hides_usage: bool,
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
         let has_reader = api != ClientApi::OpenAiResponses;
         let bound = tally.output_max().filter(|_| has_reader);
-        let bounded = bound.map(|tokens_max| BoundedStream::new(provider, api, answer.clone(), tokens_max, EVENT_BYTES_MAX));
+        let bounded =
+            bound.map(|tokens_max| BoundedStream::new(&provider.provider, api, answer.clone(), tokens_max, EVENT_BYTES_MAX));
         let stream = PassedStream {
             api,
             answer,
             bounded,
             filter: hides_usage.then(|| UsageFilter::new(EVENT_BYTES_MAX)),
             usage: UsageReader::new(AnswerFormat::from(api), true),
-            probe: has_reader.then(|| provider.stream(EVENT_BYTES_MAX)),
+            probe: has_reader.then(|| provider.provider.stream(EVENT_BYTES_MAX)),
             tail: Vec::new(),
         };
-        Self::new(body, RelayKind::Passed(Box::new(stream)), tally, silence_max)
+        Self::new(body, Mask::new(provider), RelayKind::Passed(Box::new(stream)), (tally, silence_max))
     }
 
     /// A stream that is translated.
     pub(crate) fn translated(
         body: Incoming,
-        provider: &Provider,
+        provider: &ProviderTerms,
         (api, answer): (ClientApi, AnswerContext),
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
         let bound = tally.output_max().map(OutputBound::new);
-        let stream = TranslatedStream { reader: provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer), bound };
-        Self::new(body, RelayKind::Translated(Box::new(stream)), tally, silence_max)
+        let stream = TranslatedStream { reader: provider.provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer), bound };
+        Self::new(body, Mask::new(provider), RelayKind::Translated(Box::new(stream)), (tally, silence_max))
     }
 
-    fn new(body: Incoming, kind: RelayKind, tally: Tally, silence_max: Duration) -> Self {
-        Relay { body, kind, tally, silence_max, has_begun: false, is_over: false, fault: None, is_cut: false, out: Vec::new() }
+    fn new(body: Incoming, mask: Mask, kind: RelayKind, (tally, silence_max): (Tally, Duration)) -> Self {
+        Relay {
+            body,
+            mask,
+            kind,
+            tally,
+            silence_max,
+            has_begun: false,
+            is_over: false,
+            fault: None,
+            is_cut: false,
+            out: Vec::new(),
+        }
     }
 
     /// Waits for the first token, until which nothing goes to the client.
@@ -131,7 +147,10 @@ impl Relay {
         Ok(self)
     }
 
-    fn failed(mut self, fault: Fault) -> Failure {
+    fn failed(mut self, mut fault: Fault) -> Failure {
+        if self.mask.finds(fault.message.as_bytes()) {
+            fault.message = "the provider's error has the gateway's credential in it".to_owned();
+        }
         // Nobody pays for an error, but a late answer may be under way.
         self.tally.is_sent = fault.kind == FaultKind::Timeout;
         let failure = Failure::of_fault(fault);
@@ -155,9 +174,16 @@ impl Relay {
     async fn next(&mut self) -> Result<Option<Bytes>, io::Error> {
         loop {
             if !self.out.is_empty() {
-                return Ok(Some(Bytes::from(std::mem::take(&mut self.out))));
+                let out = self.mask.push(std::mem::take(&mut self.out));
+                if !out.is_empty() {
+                    return Ok(Some(Bytes::from(out)));
+                }
             }
             if self.is_over {
+                let rest = self.mask.end();
+                if !rest.is_empty() {
+                    return Ok(Some(Bytes::from(rest)));
+                }
                 let is_cut = std::mem::take(&mut self.is_cut);
                 return if is_cut { Err(io::Error::other("the provider's stream broke off")) } else { Ok(None) };
             }

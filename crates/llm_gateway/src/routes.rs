@@ -1,16 +1,23 @@
 //! Which models there are, and where their requests go.
 
 use crate::figures::{LaneFigures, LlmFigures};
-use crate::standing::Standing;
-use crate::terms::{LlmTerms, TargetTerms};
+use crate::terms::{LlmTerms, Preference, TargetTerms};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_pattern::Glob;
 
 /// The ways of one API.
 pub(crate) struct Routes {
-    named: BTreeMap<String, Vec<Way>>,
+    named: BTreeMap<String, Ways<'static>>,
     patterns: Vec<(Glob, String, Way)>,
+}
+
+/// The ways to one model, in the order of the configuration.
+#[derive(Clone)]
+pub(crate) struct Ways<'a> {
+    pub list: Cow<'a, [Way]>,
+    pub preference: Preference,
 }
 
 /// One way to a model. Those of a pattern share one.
@@ -21,8 +28,7 @@ pub(crate) struct Way {
     /// The model's name there; `None` for the client's.
     pub model: Option<String>,
     pub weight: u32,
-    /// Whether the provider wants no requests for this model.
-    pub standing: Arc<Standing>,
+    pub priority: u32,
     pub figures: Arc<LaneFigures>,
 }
 
@@ -30,15 +36,15 @@ impl Routes {
     pub(crate) fn new(terms: &LlmTerms, figures: &LlmFigures) -> Self {
         let way = |name: &str, target: &TargetTerms, model: Option<String>| {
             let provider = terms.providers.get(target.provider).map_or("", |provider| provider.name.as_str());
-            let (standing, figures) = (Arc::default(), figures.lane(name, provider));
-            Way { provider: target.provider, model, weight: target.weight, standing, figures }
+            let figures = figures.lane(name, provider);
+            Way { provider: target.provider, model, weight: target.weight, priority: target.priority, figures }
         };
         let named = terms.models.iter().map(|model| {
             let ways = model.targets.iter().map(|target| way(&model.name, target, Some(target.model.clone())));
-            (model.name.clone(), ways.collect())
+            (model.name.clone(), Ways { list: ways.collect(), preference: model.preference })
         });
         let patterns = terms.providers.iter().enumerate().flat_map(|(index, provider)| {
-            let target = TargetTerms { provider: index, model: String::new(), weight: 0 };
+            let target = TargetTerms { provider: index, model: String::new(), weight: 0, priority: 0 };
             provider.patterns.iter().map(move |pattern| (Glob::new(pattern), pattern.clone(), way(pattern, &target, None)))
         });
         let routes = Routes { named: named.collect(), patterns: patterns.collect() };
@@ -46,10 +52,10 @@ impl Routes {
         routes
     }
 
-    /// The ways to a model, in the order of fallback: its own, or those of all providers that serve its name.
-    pub(crate) fn to(&self, model: &str) -> Option<Vec<Way>> {
+    /// The ways to a model: its own, or those of all providers that serve its name.
+    pub(crate) fn to(&self, model: &str) -> Option<Ways<'_>> {
         if let Some(ways) = self.named.get(model) {
-            return Some(ways.clone());
+            return Some(Ways { list: Cow::Borrowed(&ways.list), preference: ways.preference });
         }
         let fitting = self.patterns.iter().filter(|(glob, _, _)| glob.is_match(model));
         let mut ways: Vec<Way> = Vec::new();
@@ -58,7 +64,7 @@ impl Routes {
                 ways.push(way.clone());
             }
         }
-        (!ways.is_empty()).then_some(ways)
+        (!ways.is_empty()).then_some(Ways { list: Cow::Owned(ways), preference: Preference::Order })
     }
 
     /// The names that clients may write: models, and those that providers serve.
@@ -72,26 +78,3 @@ impl Routes {
         names
     }
 }
-
-/// The ways in the order in which a request tries them: one by weight first, the others behind it in their order. `chance` is any number.
-pub(crate) fn in_order(mut ways: Vec<Way>, chance: u64) -> Vec<Way> {
-    let sum: u64 = ways.iter().map(|way| u64::from(way.weight)).sum();
-    if sum == 0 {
-        return ways;
-    }
-    let mut left = chance % sum;
-    let first = ways.iter().position(|way| {
-        let weight = u64::from(way.weight);
-        let is_it = left < weight;
-        left = left.saturating_sub(weight);
-        is_it
-    });
-    if let Some(first) = first {
-        let way = ways.remove(first);
-        ways.insert(0, way);
-    }
-    ways
-}
-
-#[cfg(test)]
-mod tests;

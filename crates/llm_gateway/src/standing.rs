@@ -9,7 +9,7 @@ const BREAK_MS: u64 = 5_000;
 /// The longest time for which a provider's own word is taken: a wrong one must not shut it out for a day.
 const WAIT_MS_MAX: u64 = 600_000;
 
-/// How a provider, or a model there, does.
+/// How a provider, or a key there, does.
 #[derive(Debug, Default)]
 pub(crate) struct Standing {
     failures: AtomicU32,
@@ -32,6 +32,13 @@ impl Standing {
     /// It wants no requests for this time.
     pub(crate) fn wait(&self, now_ms: u64, wait_ms: u64) {
         self.until_ms.fetch_max(now_ms + wait_ms.min(WAIT_MS_MAX), Ordering::Relaxed);
+    }
+
+    /// It wants requests again.
+    pub(crate) fn end(&self) {
+        if self.until_ms.load(Ordering::Relaxed) > 0 {
+            self.until_ms.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Milliseconds for which it is left alone.

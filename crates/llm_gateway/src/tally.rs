@@ -1,6 +1,7 @@
 //! What one request to a provider comes to, counted when it is over, whichever way.
 
 use crate::figures::{LaneFigures, LlmOutcome};
+use crate::health::Health;
 use crate::holdings::{Holdings, Progress};
 use std::sync::{Arc, OnceLock};
 use tollgate_llm::{Price, Usage};
@@ -17,6 +18,8 @@ pub(crate) struct Tally {
     pub is_sent: bool,
     /// Who else wants to know the usage.
     pub told: Option<Arc<OnceLock<Usage>>>,
+    /// The model that answers.
+    pub health: Option<Arc<Health>>,
     price: Option<Price>,
     figures: Arc<LaneFigures>,
     holdings: Holdings,
@@ -24,17 +27,8 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
-        Tally {
-            outcome: LlmOutcome::ClientLeft,
-            usage: None,
-            text_bytes: 0,
-            tokens: 0,
-            is_sent: false,
-            told: None,
-            price,
-            figures,
-            holdings,
-        }
+        let outcome = LlmOutcome::ClientLeft;
+        Tally { outcome, usage: None, text_bytes: 0, tokens: 0, is_sent: false, told: None, health: None, price, figures, holdings }
     }
 
     /// The bound of the answer, if a budget needs one.
@@ -62,6 +56,10 @@ impl Drop for Tally {
             if let Some(told) = &self.told {
                 // Once: an answer has one end.
                 let _ = told.set(usage);
+            }
+            let is_told = matches!(self.outcome, LlmOutcome::Ok) && !usage.is_doubtful && self.holdings.is_unbounded();
+            if let Some(health) = self.health.as_ref().filter(|_| is_told) {
+                health.lengths.note(usage.output);
             }
             self.figures.add_usage(&usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
         }

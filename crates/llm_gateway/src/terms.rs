@@ -2,12 +2,13 @@
 
 use crate::cache::CacheTerms;
 use crate::guards::GuardTerms;
+use crate::health::SlowTerms;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_access::keys::BudgetCounters;
 use tollgate_llm::aws_sigv4::AwsKeys;
-use tollgate_llm::{Price, Provider};
+use tollgate_llm::{Price, Provider, ProviderCredential};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_tls::TlsSettings;
 
@@ -23,6 +24,10 @@ pub struct LlmTerms {
     pub models: Vec<ModelTerms>,
     /// Longest time until the first token of a stream; after it, the next target is asked.
     pub first_token_max: Option<Duration>,
+    /// When a target is passed over because its first tokens come late.
+    pub slow: Option<SlowTerms>,
+    /// By what conversations are known, which keep their targets and keys.
+    pub sticky: Option<Sticky>,
     /// Bound of an answer, in tokens, where the provider requires one and the client states none.
     pub output_tokens_max: Option<u64>,
     /// How providers' certificates are checked.
@@ -46,6 +51,8 @@ pub struct ProviderTerms {
     pub name: String,
     /// What it speaks, and the gateway's credential.
     pub provider: Provider,
+    /// More credentials; requests go with one that has room.
+    pub more_credentials: Vec<ProviderCredential>,
     /// Scheme, host and port, without a path.
     pub origin: String,
     /// Keys that sign requests for Amazon Bedrock.
@@ -72,6 +79,29 @@ pub struct ModelTerms {
     pub name: String,
     /// Where requests go, in the order of fallback.
     pub targets: Vec<TargetTerms>,
+    /// Which of them is asked first.
+    pub preference: Preference,
+}
+
+/// Which of several targets is asked first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// The first one, or one by weight.
+    #[default]
+    Order,
+    /// The cheapest.
+    Cost,
+    /// The fastest.
+    Latency,
+}
+
+/// By what conversations are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sticky {
+    /// By their beginning: the system prompt and the first words of the user.
+    Beginning,
+    /// By a header.
+    Header(String),
 }
 
 /// A model at a provider.
@@ -83,6 +113,15 @@ pub struct TargetTerms {
     pub model: String,
     /// Share of the requests that this target gets first. If all are 0, the first target gets them.
     pub weight: u32,
+    /// Targets with a higher one are asked when those with a lower one gave no answer.
+    pub priority: u32,
+}
+
+impl ProviderTerms {
+    /// All credentials, in the order of the configuration.
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = &ProviderCredential> {
+        std::iter::once(&self.provider.credential).chain(&self.more_credentials)
+    }
 }
 
 impl fmt::Debug for ProviderTerms {

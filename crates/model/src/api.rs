@@ -70,7 +70,7 @@ pub use graphql::{
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
-pub use llm::{LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind, LlmTarget};
+pub use llm::{LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow, LlmTarget};
 pub use llm_cache::{CacheTenant, LlmCache};
 pub use llm_guard::{GuardAction, GuardKind, GuardSide, LlmGuard, ModerationApi, OnGuardFailure};
 pub use mcp::{McpFederation, McpServer, McpTool};

@@ -11,11 +11,18 @@ use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential};
-use tollgate_llm_gateway::{AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, ProviderTerms, TargetTerms};
-use tollgate_model::api::{ApiDefinition, LlmCache, LlmGateway, LlmModel, LlmPrice, LlmProvider, LlmProviderKind};
+use tollgate_llm_gateway::{
+    AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, Preference, ProviderTerms, SlowTerms, Sticky, TargetTerms,
+};
+use tollgate_model::api::{
+    ApiDefinition, LlmCache, LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow,
+};
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
 const SECONDS: f64 = 600.0;
+/// From which share of late first tokens a target is passed over, and for how long.
+const SLOW_SHARE: f64 = 0.5;
+const SLOW_REST_S: f64 = 30.0;
 
 /// How long an answer is kept, if nothing is said.
 const CACHE_TTL_S: u64 = 3_600;
@@ -43,6 +50,11 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         listen_path: if definition.proxy.strip_listen_path { String::new() } else { definition.proxy.listen_path.clone() },
         models: llm.models.iter().map(|model| model_terms(model, &llm.providers)).collect(),
         providers,
+        slow: slow_terms(&llm.slow),
+        sticky: match llm.sticky.strip_prefix("header:") {
+            Some(name) => Some(Sticky::Header(name.to_ascii_lowercase())),
+            None => (!llm.sticky.is_empty()).then_some(Sticky::Beginning),
+        },
         first_token_max: (llm.first_token_s > 0.0).then(|| Duration::from_secs_f64(llm.first_token_s)),
         output_tokens_max: Some(llm.output_tokens_max).filter(|tokens| *tokens > 0),
         tls,
@@ -88,12 +100,13 @@ fn time_max(provider: &LlmProvider) -> Duration {
 fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerms {
     let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };
     let secret = |text: &str| ValueTemplate::new(text, scope).literal().unwrap_or_default().to_owned();
-    let key = secret(&provider.key);
-    let credential = match provider.kind {
-        _ if key.is_empty() => ProviderCredential::None,
-        LlmProviderKind::Vertex | LlmProviderKind::Bedrock => ProviderCredential::Bearer(key),
-        _ => ProviderCredential::Key(key),
+    let credential = |key: &String| match (provider.kind, secret(key)) {
+        (_, key) if key.is_empty() => ProviderCredential::None,
+        (LlmProviderKind::Vertex | LlmProviderKind::Bedrock, key) => ProviderCredential::Bearer(key),
+        (_, key) => ProviderCredential::Key(key),
     };
+    let mut credentials = provider.keys.iter().map(credential);
+    let first = credentials.next().unwrap_or_else(|| credential(&provider.key));
     let url = match (provider.url.as_str(), provider.kind.usual_url()) {
         ("", Some(url)) => url.to_owned(),
         ("", None) => format!("https://bedrock-runtime.{}.amazonaws.com", provider.region),
@@ -107,7 +120,8 @@ fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerm
     };
     ProviderTerms {
         name: provider.name.clone(),
-        provider: Provider { api: api_of(provider.kind), base_path, credential },
+        provider: Provider { api: api_of(provider.kind), base_path, credential: first },
+        more_credentials: credentials.collect(),
         origin,
         aws: (!provider.aws_access_key_id.is_empty()).then(|| AwsTerms { keys: keys(), region: provider.region.clone() }),
         time_max: time_max(provider),
@@ -116,14 +130,24 @@ fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerm
 }
 
 /// What the provider's requests have of secrets.
-fn secrets_of(provider: &ProviderTerms) -> (String, String, String) {
-    let key = match &provider.provider.credential {
+fn secrets_of(provider: &ProviderTerms) -> (Vec<String>, String, String) {
+    let credentials = std::iter::once(&provider.provider.credential).chain(&provider.more_credentials);
+    let keys = credentials.map(|credential| match credential {
         ProviderCredential::Key(key) | ProviderCredential::Bearer(key) => key.clone(),
         ProviderCredential::None => String::new(),
-    };
+    });
     let aws = provider.aws.as_ref().map(|aws| &aws.keys);
     let secret = aws.map(|keys| format!("{}{}", keys.access_key_id, keys.secret_access_key)).unwrap_or_default();
-    (key, secret, aws.and_then(|keys| keys.session_token.clone()).unwrap_or_default())
+    (keys.collect(), secret, aws.and_then(|keys| keys.session_token.clone()).unwrap_or_default())
+}
+
+fn slow_terms(slow: &LlmSlow) -> Option<SlowTerms> {
+    let or = |value: f64, usual: f64| if value > 0.0 { value } else { usual };
+    (slow.first_token_s > 0.0).then(|| SlowTerms {
+        first_token_max: Duration::from_secs_f64(slow.first_token_s),
+        share: or(slow.share, SLOW_SHARE),
+        rest: Duration::from_secs_f64(or(slow.rest_s, SLOW_REST_S)),
+    })
 }
 
 fn price_of(price: &LlmPrice) -> Price {
@@ -170,7 +194,12 @@ fn model_terms(model: &LlmModel, providers: &[LlmProvider]) -> ModelTerms {
     let targets = model.targets.iter().filter_map(|target| {
         let provider = providers.iter().position(|provider| provider.name == target.provider)?;
         let name = if target.model.is_empty() { &model.name } else { &target.model };
-        Some(TargetTerms { provider, model: name.clone(), weight: target.weight })
+        Some(TargetTerms { provider, model: name.clone(), weight: target.weight, priority: target.priority })
     });
-    ModelTerms { name: model.name.clone(), targets: targets.collect() }
+    let preference = match model.prefer {
+        LlmPreference::Order => Preference::Order,
+        LlmPreference::Cost => Preference::Cost,
+        LlmPreference::Latency => Preference::Latency,
+    };
+    ModelTerms { name: model.name.clone(), targets: targets.collect(), preference }
 }

@@ -82,6 +82,31 @@ pub(super) fn llm_guards(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>
     }
 }
 
+/// Keys of providers by their places in the definition.
+pub(super) fn llm_keys(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)]) {
+    let keys = apis.iter().flat_map(|(api, figures)| figures.all_keys().into_iter().map(move |(names, key)| (api, names, key)));
+    let mut keys: Vec<_> = keys.map(|(api, (provider, number), key)| ([api.clone(), provider, number.to_string()], key)).collect();
+    if keys.is_empty() {
+        return;
+    }
+    keys.sort_by(|(a, _), (b, _)| a.cmp(b));
+    keys.truncate(LANES_MAX);
+    text.family(
+        "tollgate_llm_key_requests",
+        MetricKind::Counter,
+        "Requests to providers of language models, by the gateway's key there.",
+    );
+    for ([api, provider, number], key) in &keys {
+        text.sample(&[("api", api.as_str()), ("provider", provider), ("key", number)], key.requests() as f64);
+    }
+    text.family("tollgate_llm_key_refusals", MetricKind::Counter, "Those that the provider refused for the key, by cause.");
+    for ([api, provider, number], key) in &keys {
+        for (cause, count) in key.refusals() {
+            text.sample(&[("api", api.as_str()), ("provider", provider), ("key", number), ("cause", cause)], count as f64);
+        }
+    }
+}
+
 /// Budgets: how much is used, and how often there was too little left. Keys have no series of their own.
 pub(super) fn llm_budgets(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)], now_unix_s: u64) {
     let mut budgets: Vec<_> = apis

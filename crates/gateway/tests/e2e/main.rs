@@ -95,6 +95,7 @@ mod llm_budgets;
 mod llm_cache;
 mod llm_guards;
 mod llm_judges;
+mod llm_routing;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

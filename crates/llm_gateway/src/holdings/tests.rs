@@ -96,6 +96,38 @@ fn a_soft_budget_admits_as_long_as_something_is_left() {
     assert_eq!(left(&budget), 40, "what was charged too much is given back");
 }
 
+#[test]
+fn a_soft_budget_keeps_what_answers_are_likely_to_take() {
+    let budget = budget(1_000.0, BudgetUnit::Tokens, true);
+    let usual = Outlook { output_usual: Some(300), ..outlook(40, 4_000) };
+    let mut flying: Vec<Holdings> = std::iter::from_fn(|| take(&budget, usual)).take(10).collect();
+    assert_eq!((flying.len(), left(&budget)), (4, 0), "310 each, and the last one what is left");
+    flying[0].settle(Progress { text_bytes: 40, ..Progress::default() });
+    assert_eq!(left(&budget), 0, "it may go on");
+    flying[0].settle(Progress { text_bytes: 4_000, ..Progress::default() });
+    assert!(left(&budget) <= 0);
+    flying.into_iter().for_each(|holdings| holdings.pay(told(10, 20, true)));
+    assert_eq!(left(&budget), 1_000 - 4 * 30);
+    let short = Outlook { output_max: 50, is_stated: true, ..usual };
+    drop(take(&budget, short));
+    let holdings = take(&budget, short).expect("there is something");
+    assert_eq!(left(&budget), 880 - 60, "no more than the client's bound");
+    drop(holdings);
+}
+
+#[test]
+fn an_answer_that_nobody_bounds_leaves_room_when_little_is_left() {
+    let budget = budget(5_000.0, BudgetUnit::Tokens, false);
+    let usual = Outlook { output_usual: Some(200), ..outlook(100, 4_096) };
+    let first = take(&budget, usual).expect("there is enough");
+    assert_eq!((first.output_max(), left(&budget)), (Some(300), 4_600), "half more than nearly all answers take");
+    let stated = take(&budget, Outlook { is_stated: true, ..usual }).expect("there is enough");
+    assert_eq!(stated.output_max(), Some(4_096), "who states a bound gets it");
+    drop((first, stated));
+    let large = self::budget(50_000.0, BudgetUnit::Tokens, false);
+    assert_eq!(take(&large, usual).expect("there is enough").output_max(), Some(4_096));
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Request {
     /// Upper estimate of the prompt, and how much there is of half of it.
@@ -109,18 +141,22 @@ struct Request {
     stays: bool,
     /// How many requests are begun before it ends.
     overlap: usize,
+    /// What is known of the model's answers, and whether the bound is the client's.
+    usual: Option<u64>,
+    is_stated: bool,
+}
+
+impl Request {
+    fn outlook(&self) -> Outlook {
+        Outlook { output_usual: self.usual, is_stated: self.is_stated, ..outlook(self.upper, self.output_max) }
+    }
 }
 
 fn requests() -> impl Strategy<Value = Vec<Request>> {
     let one = (1_u64..500, 0.0..1.0, OUTPUT_LEAST..500, 0.0..=1.0, any::<bool>(), any::<bool>(), 0_usize..8);
-    let request = one.prop_map(|(upper, input, output_max, output, tells, stays, overlap)| Request {
-        upper,
-        input,
-        output_max,
-        output,
-        tells,
-        stays,
-        overlap,
+    let known = (prop::option::of(0_u64..600), any::<bool>());
+    let request = (one, known).prop_map(|((upper, input, output_max, output, tells, stays, overlap), (usual, is_stated))| {
+        Request { usual, is_stated, upper, input, output_max, output, tells, stays, overlap }
     });
     prop::collection::vec(request, 1..120)
 }
@@ -141,7 +177,7 @@ proptest! {
                 }
                 false
             });
-            let Some(holdings) = take(&budget, outlook(request.upper, request.output_max)) else { continue };
+            let Some(holdings) = take(&budget, request.outlook()) else { continue };
             let bound = holdings.output_max().expect("a bound");
             let input = ((request.upper / 2) as f64 * request.input) as u64;
             let output = (bound as f64 * request.output) as u64;
@@ -157,6 +193,22 @@ proptest! {
         flying.iter_mut().filter_map(|(_, end)| end.take()).for_each(|(holdings, progress)| holdings.pay(progress));
         prop_assert!(spent <= budget.max(), "{spent} of {}", budget.max());
         prop_assert!(budget.max() - left(&budget) >= spent, "everything is paid");
+    }
+
+    #[test]
+    fn a_soft_budget_pays_what_was_told_and_keeps_nothing(requests in requests(), max in 500_u64..20_000) {
+        let budget = budget(max as f64, BudgetUnit::Tokens, true);
+        let mut spent = 0;
+        for pair in requests.chunks(3) {
+            let flying: Vec<_> = pair.iter().filter_map(|request| Some((request, take(&budget, request.outlook())?))).collect();
+            for (request, mut holdings) in flying {
+                holdings.settle(Progress { text_bytes: request.upper, ..Progress::default() });
+                let (input, output) = (request.upper / 4, (request.output_max as f64 * request.output) as u64);
+                spent += (input + output) as i64;
+                holdings.pay(told(input, output, true));
+            }
+        }
+        prop_assert_eq!(budget.max() - left(&budget), spent.min(budget.max()));
     }
 
     #[test]

@@ -8,12 +8,14 @@ use super::llm_guard::LlmGuard;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::session::{BudgetHolder, LlmBudget};
-use crate::token::is_header_value;
+use crate::token::{is_header_value, is_token};
 
 /// Most providers, models, and names of one: people read lists of them, and each has its own figures.
 const PROVIDERS_MAX: usize = 100;
 const MODELS_MAX: usize = 1_000;
 const NAME_BYTES_MAX: usize = 200;
+/// Most keys of a provider: each one is looked at with each request.
+const KEYS_MAX: usize = 100;
 
 /// `tollgate.llm`: the API is one endpoint in front of these providers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,10 @@ pub struct LlmGateway {
     pub models: Vec<LlmModel>,
     /// Seconds until the first token of a stream, after which the next target is asked; 0 for no such limit.
     pub first_token_s: f64,
+    /// When a target is passed over because its first tokens come late.
+    pub slow: LlmSlow,
+    /// By what conversations are known, which keep their targets and keys: `conversation`, for their beginning, or `header:NAME`; by nothing if empty.
+    pub sticky: String,
     /// Bound of an answer in tokens where the provider or a hard budget requires one and the client states none; 4096 if 0.
     pub output_tokens_max: u64,
     /// How much of the models may be used.
@@ -35,6 +41,18 @@ pub struct LlmGateway {
     pub cache: Option<LlmCache>,
     /// What requests and answers are checked for, in this order.
     pub guards: Vec<LlmGuard>,
+}
+
+/// When a target is passed over for a while, because too many of the first tokens of its last 20 streams came late.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LlmSlow {
+    /// Seconds after which a first token is late; 0 for no such rule.
+    pub first_token_s: f64,
+    /// The share of late ones, above 0 and up to 1; 0.5 if 0.
+    pub share: f64,
+    /// Seconds for which the target is passed over; then one request probes it. 30 if 0.
+    pub rest_s: f64,
 }
 
 /// What a model costs, in US dollars for a million tokens.
@@ -65,6 +83,8 @@ pub struct LlmProvider {
     pub url: String,
     /// The gateway's key, such as `$secret_env.OPENAI_API_KEY`.
     pub key: String,
+    /// Several keys in its place; a request goes with one whose limits have room.
+    pub keys: Vec<String>,
     /// Region of Amazon Bedrock.
     pub region: String,
     /// Id of a key of Amazon, which signs requests; without, `key` is a bearer token.
@@ -125,6 +145,21 @@ pub struct LlmModel {
     pub name: String,
     /// Where requests go: each target is asked if those before it gave no answer.
     pub targets: Vec<LlmTarget>,
+    /// Which of those with the same priority is asked first.
+    pub prefer: LlmPreference,
+}
+
+/// Which of several targets is asked first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LlmPreference {
+    /// One by weight, else the first.
+    #[default]
+    Order,
+    /// The cheapest by its price.
+    Cost,
+    /// The one whose answers began first lately.
+    Latency,
 }
 
 /// A model at a provider.
@@ -137,6 +172,8 @@ pub struct LlmTarget {
     pub model: String,
     /// Share of the requests that this target gets first. If no target has one, the first target gets them.
     pub weight: u32,
+    /// Targets with a higher one are asked if those with a lower one gave no answer.
+    pub priority: u32,
 }
 
 impl LlmProviderKind {
@@ -177,6 +214,11 @@ impl LlmGateway {
         check_count(&at.key("providers"), self.providers.len(), 1, PROVIDERS_MAX, findings);
         check_count(&at.key("models"), self.models.len(), 0, MODELS_MAX, findings);
         check_seconds(&at.key("first_token_s"), self.first_token_s, findings);
+        self.slow.check(self.first_token_s, &at.key("slow"), findings);
+        let header = self.sticky.strip_prefix("header:");
+        if !matches!(self.sticky.as_str(), "" | "conversation") && !header.is_some_and(is_token) {
+            findings.error(&at.key("sticky"), "must be \"conversation\", or \"header:\" with the name of a header");
+        }
         for (index, provider) in self.providers.iter().enumerate() {
             let at = at.key("providers").index(index);
             provider.check(&at, findings);
@@ -240,6 +282,19 @@ impl LlmProvider {
         if !self.region.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
             findings.error(&at.key("region"), "must be letters, digits and -");
         }
+        check_count(&at.key("keys"), self.keys.len(), 0, KEYS_MAX, findings);
+        if !self.keys.is_empty() && (signs || !self.key.is_empty()) {
+            findings.error(&at.key("keys"), "cannot be with key or aws_access_key_id");
+        }
+        for (index, key) in self.keys.iter().enumerate() {
+            let at = at.key("keys").index(index);
+            if key.is_empty() || !is_header_value(key) {
+                findings.error(&at, "is no header value");
+            }
+            if self.keys.iter().take(index).any(|other| other == key) {
+                findings.error(&at, "is there twice");
+            }
+        }
         let keys = [("key", &self.key), ("aws_session_token", &self.aws_session_token)];
         for (field, _) in keys.iter().filter(|(_, value)| !is_header_value(value)) {
             findings.error(&at.key(field), "is no header value");
@@ -256,6 +311,9 @@ impl LlmModel {
     fn check(&self, providers: &[LlmProvider], at: &JsonPath, findings: &mut Findings) {
         check_name(&at.key("name"), &self.name, findings);
         check_count(&at.key("targets"), self.targets.len(), 1, PROVIDERS_MAX, findings);
+        if self.prefer != LlmPreference::Order && self.targets.iter().any(|target| target.weight > 0) {
+            findings.error(&at.key("prefer"), "cannot be with weight of targets");
+        }
         for (index, target) in self.targets.iter().enumerate() {
             let at = at.key("targets").index(index);
             if providers.iter().all(|provider| provider.name != target.provider) {
@@ -264,6 +322,22 @@ impl LlmModel {
             if !target.model.is_empty() {
                 check_name(&at.key("model"), &target.model, findings);
             }
+        }
+    }
+}
+
+impl LlmSlow {
+    fn check(&self, first_token_s: f64, at: &JsonPath, findings: &mut Findings) {
+        check_seconds(&at.key("first_token_s"), self.first_token_s, findings);
+        check_seconds(&at.key("rest_s"), self.rest_s, findings);
+        if !(0.0..=1.0).contains(&self.share) {
+            findings.error(&at.key("share"), "must be from 0 to 1");
+        }
+        if self.first_token_s == 0.0 && (self.share != 0.0 || self.rest_s != 0.0) {
+            findings.error(&at.key("first_token_s"), "must be set");
+        }
+        if first_token_s > 0.0 && self.first_token_s >= first_token_s {
+            findings.error(&at.key("first_token_s"), "must be below tollgate.llm.first_token_s, after which nobody waits");
         }
     }
 }

@@ -60,7 +60,9 @@ impl<'a> HeadView<'a> {
 
     /// The values of all lines with a known name.
     pub fn all_known(self, known: KnownHeader) -> impl Iterator<Item = &'a [u8]> {
-        self.iter().filter(move |(name, _)| classify(name.as_bytes()) == Some(known)).map(|(_, value)| value)
+        let received = self.edits.is_none().then(|| self.headers.all_known(known));
+        let edited = self.edits.map(|_| self.iter().filter(move |(name, _)| classify(name.as_bytes()) == Some(known)));
+        received.into_iter().flatten().chain(edited.into_iter().flatten().map(|(_, value)| value))
     }
 
     /// Name and value of each line: those of the message that were not removed, then the added ones.

@@ -1,5 +1,6 @@
 //! A budget as one request meets it: what it costs in the budget's units, and its counter.
 
+use crate::caller::MetBudget;
 use crate::failure::Failure;
 use crate::figures::BudgetFigures;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(
-        (of, name, rule): (String, String, LlmBudget),
+        MetBudget { of, counter: name, budget: rule }: MetBudget,
         counters: &dyn BudgetCounters,
         figures: Arc<BudgetFigures>,
         on_store_failure: Option<OnStoreFailure>,

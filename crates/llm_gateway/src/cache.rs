@@ -4,7 +4,7 @@
 use crate::answer::AnswerBody;
 use crate::answer_store::{AnswerName, AnswerStore, FoundAnswer};
 use crate::asked::Asked;
-use crate::caller::ORGANISATION_HEADER;
+use crate::caller::CallFacts;
 use crate::figures::CacheOutcome;
 use crate::flights::Flights;
 use crate::kept_answer::KeptAnswer;
@@ -149,10 +149,9 @@ impl LlmServer {
 
     /// Who shares answers with whoever sends a request.
     fn tenant(&self, headers: &HeaderMap, by: CacheTenant) -> String {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         match by {
             CacheTenant::Api => "api".to_owned(),
-            CacheTenant::Organisation => format!("organisation {}", text(ORGANISATION_HEADER)),
+            CacheTenant::Organisation => format!("organisation {}", CallFacts::read(headers).organisation),
             CacheTenant::Key => match self.holder(headers) {
                 // Clients without a key are told apart by their networks.
                 holder if holder.owner.is_empty() => format!("network {:?}", holder.network),

@@ -3,15 +3,40 @@
 use crate::budget::Budget;
 use crate::llm_server::LlmServer;
 use http::HeaderMap;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tollgate_model::session::LlmBudget;
 use tollgate_outbound::{CallerLine, Holder};
 
-/// The header with the organisation of the caller, or of the API without one. The data path sets it.
-pub const ORGANISATION_HEADER: &str = "x-tollgate-llm-organisation";
+/// What the data path tells of a request beside who sends it, as JSON in the line that tells that.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct CallFacts {
+    /// The organisation of the caller, or of the API without one.
+    pub organisation: String,
+    /// The alias of the caller's key.
+    pub alias: String,
+    /// The budgets that the request meets.
+    pub budgets: Vec<MetBudget>,
+}
 
-/// The header with the alias of the caller's key. The data path sets it.
-pub const ALIAS_HEADER: &str = "x-tollgate-llm-alias";
+/// A budget that a request meets.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MetBudget {
+    /// Whose it is.
+    pub of: String,
+    /// The name of its counter.
+    pub counter: String,
+    /// The budget itself.
+    pub budget: LlmBudget,
+}
+
+impl CallFacts {
+    /// What a request tells.
+    pub(crate) fn read(headers: &HeaderMap) -> Self {
+        let text = CallerLine::read(headers).rest.unwrap_or_default();
+        serde_json::from_str(text).unwrap_or_default()
+    }
+}
 
 /// Holders whose budgets have one counter for each name.
 const SINGLE: [&str; 2] = ["api", "organisation"];
@@ -23,14 +48,12 @@ impl LlmServer {
         caller.holder(caller.key_digest.to_owned())
     }
 
-    /// The budgets of a request: a list in JSON, with whose each is, the name of its counter, and itself.
+    /// The budgets of a request.
     pub(crate) fn budgets_of(&self, headers: &HeaderMap) -> Vec<Arc<Budget>> {
         let Some(counters) = &self.terms.counters else { return Vec::new() };
-        let text = CallerLine::read(headers).rest.unwrap_or_default();
-        let told: Vec<(String, String, LlmBudget)> = serde_json::from_str(text).unwrap_or_default();
-        let budgets = told.into_iter().map(|told| {
-            let figures = self.figures.budget(&told.0, &told.2.name).unwrap_or_default();
-            let budget = Budget::new(told, counters.as_ref(), figures, self.terms.on_store_failure);
+        let budgets = CallFacts::read(headers).budgets.into_iter().map(|met| {
+            let figures = self.figures.budget(&met.of, &met.budget.name).unwrap_or_default();
+            let budget = Budget::new(met, counters.as_ref(), figures, self.terms.on_store_failure);
             if SINGLE.contains(&budget.of.as_str()) {
                 budget.figures.note(&budget.counter, budget.max(), budget.rule.unit);
             }

@@ -39,7 +39,7 @@ mod tries;
 
 pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
 pub use cache::CacheTerms;
-pub use caller::{ALIAS_HEADER, ORGANISATION_HEADER};
+pub use caller::{CallFacts, MetBudget};
 pub use figures::{
     AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, KeyFigures, LaneFigures, LlmFigures, LlmOutcome,
     TokenKind,

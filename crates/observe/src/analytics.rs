@@ -9,11 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use regex::{NoExpand, Regex};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::io::Write;
 use std::net::IpAddr;
 use std::sync::OnceLock;
 use tollgate_model::analytics::{AnalyticsRecord, Geo, Latency, McpStats, NOT_VERSIONED, Network};
 use tollgate_model::config::GatewayConfig;
+use tollgate_outbound::append_ip;
 
 /// Tyk's value for the hash of a missing key.
 pub(crate) const NO_KEY_HASH: &str = "00000000";
@@ -247,21 +247,6 @@ fn ip_text(address: IpAddr) -> String {
     let mut text = Vec::with_capacity("255.255.255.255".len());
     append_ip(&mut text, address);
     String::from_utf8(text).unwrap_or_default()
-}
-
-/// Writes an address. The standard formatter takes 1,300 instructions for IPv4, 2 % of a request.
-pub(super) fn append_ip(out: &mut Vec<u8>, address: IpAddr) {
-    let IpAddr::V4(address) = address else {
-        // Writing to memory cannot fail.
-        let _ = write!(out, "{address}");
-        return;
-    };
-    for (place, octet) in address.octets().into_iter().enumerate() {
-        if place > 0 {
-            out.push(b'.');
-        }
-        out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
-    }
 }
 
 #[cfg(test)]

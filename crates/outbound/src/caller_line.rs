@@ -1,8 +1,7 @@
 //! What the data path tells a server within this process of a request, in one header line. It replaces what clients send under its name.
 
-use crate::Holder;
+use crate::{Holder, append_ip};
 use http::HeaderMap;
-use std::io::Write;
 use std::net::IpAddr;
 
 /// Name of the header.
@@ -32,11 +31,14 @@ impl<'t> CallerLine<'t> {
         out.extend_from_slice(CALLER_LINE.as_bytes());
         out.extend_from_slice(b": ");
         out.extend_from_slice(text(self.key_digest).as_bytes());
-        // Nothing written to a vector can fail.
-        let _ = match self.address {
-            Some(address) => write!(out, " {address} {} ", self.loops),
-            None => write!(out, " - {} ", self.loops),
-        };
+        out.push(b' ');
+        match self.address {
+            Some(address) => append_ip(out, address),
+            None => out.push(b'-'),
+        }
+        out.push(b' ');
+        out.extend_from_slice(itoa::Buffer::new().format(self.loops).as_bytes());
+        out.push(b' ');
         out.extend_from_slice(text(self.host.unwrap_or_default()).as_bytes());
         out.push(b' ');
         out.extend_from_slice(text(self.rest.unwrap_or_default()).as_bytes());

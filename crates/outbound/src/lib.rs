@@ -3,6 +3,7 @@
 //! addresses. Clients' requests are not sent this way. Servers within the process are served here, and read who calls ([`CallerLine`]).
 #![forbid(unsafe_code)]
 
+mod address_text;
 mod call_client;
 mod caller_line;
 mod guarded_resolver;
@@ -13,6 +14,7 @@ mod public_address;
 mod services;
 mod shares;
 
+pub use address_text::append_ip;
 pub use call_client::{
     Call, CallClient, CallFault, CallLimits, CallReply, ClientThreads, LazyCallClient, RawConnection, is_same_origin,
 };

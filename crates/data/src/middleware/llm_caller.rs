@@ -4,7 +4,7 @@
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
-use tollgate_llm_gateway::{ALIAS_HEADER, ORGANISATION_HEADER};
+use tollgate_llm_gateway::{CallFacts, MetBudget};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
 
@@ -13,9 +13,6 @@ pub(super) struct LlmCaller {
     org: String,
     budgets: Vec<LlmBudget>,
 }
-
-/// Whose a budget is, the name of its counter, and itself.
-type MetBudget = (&'static str, String, LlmBudget);
 
 impl LlmCaller {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
@@ -43,40 +40,27 @@ impl LlmCaller {
     }
 }
 
-impl LlmCaller {
-    /// Tells whose organisation the caller is, and the alias of the key.
-    fn tell_tenant(&self, exchange: &mut Exchange<'_>) {
-        let session = exchange.caller.key.as_ref().map(|key| &key.session);
-        let org = session.map(|session| session.org_id.as_str()).filter(|org| !org.is_empty()).unwrap_or(&self.org);
-        let org = header_text(org);
-        let alias = session.map(|session| header_text(&session.alias)).unwrap_or_default();
-        let (headers, edits) = (&exchange.request.headers, &mut exchange.outgoing.edits);
-        edits.set(headers, ORGANISATION_HEADER, org.as_bytes());
-        edits.set(headers, ALIAS_HEADER, alias.as_bytes());
-    }
-}
-
 /// A budget and its counter. One of another unit or period begins anew.
-fn met(of: &'static str, places: &[&str], budget: &LlmBudget) -> MetBudget {
+fn met(of: &str, places: &[&str], budget: &LlmBudget) -> MetBudget {
     let counter = format!("{}.{}.{}.{}", places.join("."), budget.name, budget.unit.name(), budget.per.name());
-    (of, counter, budget.clone())
-}
-
-/// A text as a header line can have it, so that no two texts become one.
-fn header_text(text: &str) -> String {
-    text.escape_default().to_string()
+    MetBudget { of: of.to_owned(), counter, budget: budget.clone() }
 }
 
 impl Middleware for LlmCaller {
     fn header_names(&self, names: &mut HeaderNames) {
-        [CALLER_LINE, ORGANISATION_HEADER, ALIAS_HEADER].iter().for_each(|name| names.add(name));
+        names.add(CALLER_LINE);
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let budgets = self.budgets(exchange, &exchange.caller.key_digest());
-        let text = (!budgets.is_empty()).then(|| serde_json::to_string(&budgets).unwrap_or_default());
-        exchange.tell_caller(text.as_deref());
-        self.tell_tenant(exchange);
+        let session = exchange.caller.key.as_ref().map(|key| &key.session);
+        let organisation = session.map(|session| &session.org_id).filter(|org| !org.is_empty()).unwrap_or(&self.org);
+        let facts = CallFacts {
+            organisation: organisation.to_string(),
+            alias: session.map(|session| session.alias.to_string()).unwrap_or_default(),
+            budgets: self.budgets(exchange, &exchange.caller.key_digest()),
+        };
+        let text = serde_json::to_string(&facts).unwrap_or_default();
+        exchange.tell_caller(Some(&text));
         Step::Next
     }
 }

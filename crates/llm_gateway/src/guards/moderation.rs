@@ -1,6 +1,6 @@
 //! Somebody else says whether texts may pass: an endpoint as OpenAI's for moderation, or a webhook.
 
-use crate::caller::ALIAS_HEADER;
+use crate::caller::CallFacts;
 use crate::llm_server::LlmServer;
 use http::HeaderMap;
 use serde::Deserialize;
@@ -67,7 +67,7 @@ impl ModerationTerms {
         if texts.iter().map(String::len).sum::<usize>() > TEXT_BYTES_MAX {
             return Verdict::Unknown;
         }
-        let alias = headers.get(ALIAS_HEADER).and_then(|alias| alias.to_str().ok()).unwrap_or_default();
+        let alias = CallFacts::read(headers).alias;
         let count = texts.len();
         let body = match self.form {
             ModerationForm::Webhook => json!({"texts": texts, "api": server.terms.api, "key": alias, "on": side}),

@@ -1,13 +1,14 @@
 //! The access log: one line per request with Tyk's field names, as text in the format of Tyk's log, or as JSON.
 
 use super::{FileLineWriter, RecordWriter};
-use crate::analytics::{Analyst, append_ip, milliseconds};
+use crate::analytics::{Analyst, milliseconds};
 use crate::error_class::ErrorClass;
 use crate::logs::{LogFormat, shape};
 use crate::record::Text;
 use crate::record_ref::RecordRef;
 use std::sync::Arc;
 use tollgate_model::request_id::RequestId;
+use tollgate_outbound::append_ip;
 
 /// Writes the value of a field.
 type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);

@@ -32,3 +32,12 @@ fn what_is_written_is_read() {
 fn a_request_without_the_line_tells_nothing() {
     assert_eq!(CallerLine::read(&HeaderMap::new()), CallerLine::default());
 }
+
+#[test]
+fn addresses_are_written_as_formatted() {
+    for address in ["0.0.0.0", "1.20.255.99", "255.255.255.255", "127.0.0.1", "10.100.9.10", "::1", "2001:db8::7"] {
+        let mut out = Vec::new();
+        append_ip(&mut out, address.parse().unwrap());
+        assert_eq!(String::from_utf8(out).unwrap(), address);
+    }
+}

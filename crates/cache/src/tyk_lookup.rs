@@ -81,6 +81,11 @@ impl ApiCache {
         Some(tyk_answer(stored, request))
     }
 
+    /// A fill whose response takes the place of what is stored.
+    pub fn replace_tyk(self: &Arc<Self>, request: &TykRequest<'_>, now_ms: u64) -> Fill {
+        self.tyk_fill(request, self.tyk_key(request), now_ms)
+    }
+
     /// The purges so far: for what is asked of the second tier now.
     pub fn purge_mark(&self) -> PurgeMark {
         PurgeMark(self.cache.generations.now())

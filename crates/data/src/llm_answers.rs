@@ -33,42 +33,81 @@ impl LlmAnswers {
     }
 
     async fn look_up(&self, name: AnswerName<'_>) -> FoundAnswer {
-        let ttl_s = i64::try_from(name.ttl_s).unwrap_or(i64::MAX);
-        let rules = TykRules { timeout_s: ttl_s, ..TykRules::default() };
-        let key = format!("llm-{}", name.key);
-        let request = TykRequest { key: &key, method: "POST", target: name.path.as_bytes(), if_none_match: None, rules: &rules };
+        let asked = Asked::new(name);
+        let request = asked.request();
         let mark = self.cache.purge_mark();
         let fill = match self.cache.lookup_tyk(&request, unix_ms()) {
-            Decision::Serve(answer) => return found(&answer),
+            Decision::Serve(answer) => return FoundAnswer::Kept(body_of(&answer)),
             Decision::Fetch(fill) => fill,
             // There are no other decisions by these rules.
             _ => return FoundAnswer::Kept(Bytes::new()),
         };
-        let tier_key = self.tier_key(name.key);
-        if let Some(pending) = self.tier.as_ref().and_then(|tier| tier.read(tier_key.clone(), false)) {
+        if let Some(pending) = self.tier.as_ref().and_then(|tier| tier.read(self.tier_key(name.key), false)) {
             pending.clone().wait().await;
             let payload = pending.get().flatten();
             if let Some(answer) = payload.and_then(|payload| self.cache.adopt_tyk(&request, &payload, mark, unix_ms())) {
-                return found(&answer);
+                return FoundAnswer::Kept(body_of(&answer));
             }
         }
-        let (cache, tier) = (self.cache.clone(), self.tier.clone());
-        FoundAnswer::Place(Box::new(Place { cache, tier, tier_key, tag: name.tag.to_owned(), fill }))
+        FoundAnswer::Place(Box::new(self.place(name, fill)))
+    }
+
+    fn place(&self, name: AnswerName<'_>, fill: Fill) -> Place {
+        let (cache, tier, tier_key) = (self.cache.clone(), self.tier.clone(), self.tier_key(name.key));
+        Place { cache, tier, tier_key, tag: name.tag.to_owned(), fill }
     }
 }
 
 /// The body of a stored answer, which is complete.
-fn found(answer: &CachedResponse) -> FoundAnswer {
+fn body_of(answer: &CachedResponse) -> Bytes {
     let (mut body, mut bytes) = (answer.body(), Vec::new());
     while let BodyRead::Data(more) = body.next(Waker::noop()) {
         bytes.extend_from_slice(&more);
     }
-    FoundAnswer::Kept(bytes.into())
+    bytes.into()
+}
+
+/// A request as the cache sees it.
+struct Asked {
+    key: String,
+    path: Vec<u8>,
+    rules: TykRules,
+}
+
+impl Asked {
+    fn new(name: AnswerName<'_>) -> Self {
+        let rules = TykRules { timeout_s: i64::try_from(name.ttl_s).unwrap_or(i64::MAX), ..TykRules::default() };
+        Asked { key: format!("llm-{}", name.key), path: name.path.as_bytes().to_vec(), rules }
+    }
+
+    fn request(&self) -> TykRequest<'_> {
+        TykRequest { key: &self.key, method: "POST", target: &self.path, if_none_match: None, rules: &self.rules }
+    }
 }
 
 impl AnswerStore for LlmAnswers {
     fn find<'a>(&'a self, name: AnswerName<'a>) -> Pin<Box<dyn Future<Output = FoundAnswer> + Send + 'a>> {
         Box::pin(self.look_up(name))
+    }
+
+    fn find_shared<'a>(&'a self, name: AnswerName<'a>) -> Pin<Box<dyn Future<Output = Option<Bytes>> + Send + 'a>> {
+        Box::pin(async move {
+            match self.tier.as_ref().and_then(|tier| tier.read(self.tier_key(name.key), false)) {
+                Some(pending) => {
+                    pending.clone().wait().await;
+                    pending.get().flatten().map(|payload| Bytes::copy_from_slice(&payload.body))
+                }
+                None => match self.cache.lookup_tyk(&Asked::new(name).request(), unix_ms()) {
+                    Decision::Serve(answer) => Some(body_of(&answer)),
+                    _ => None,
+                },
+            }
+        })
+    }
+
+    fn replace(&self, name: AnswerName<'_>, kept: &[u8]) {
+        let fill = self.cache.replace_tyk(&Asked::new(name).request(), unix_ms());
+        Box::new(self.place(name, fill)).keep(kept);
     }
 
     fn answer_bytes_max(&self) -> usize {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod answer_schema;
 mod anthropic;
 pub mod aws_sigv4;
 mod bedrock;
@@ -32,6 +33,7 @@ mod tool_id;
 mod watch;
 
 pub use answer::AnswerContext;
+pub use answer_schema::answer_schema;
 pub use beginning::beginning;
 pub use client::{ClientApi, ClientWriter};
 pub use estimate::Estimate;

@@ -98,6 +98,9 @@ struct Bracket {
     number: usize,
 }
 
+/// Takes the brackets around a value, where it is, and whether it is a string.
+type Visit<'v> = dyn FnMut(&[Bracket], Range<usize>, bool) + 'v;
+
 /// The texts of a request, in their order. The document is valid JSON; in another one, something or nothing is found.
 pub fn request_texts(document: &[u8]) -> Vec<TextPlace> {
     let mut texts = Vec::new();
@@ -242,7 +245,7 @@ fn kind_in_answer(document: &[u8], brackets: &[Bracket]) -> Option<TextKind> {
 }
 
 /// Calls `visit` with each string and each other value that is no bracket, with the brackets around it.
-fn walk(document: &[u8], visit: &mut dyn FnMut(&[Bracket], Range<usize>, bool)) {
+fn walk(document: &[u8], visit: &mut Visit<'_>) {
     let (mut brackets, mut count, mut at, mut expects_name) = (Vec::<Bracket>::new(), 0, 0, false);
     while let Some(byte) = document.get(at) {
         let start = at;

@@ -35,6 +35,12 @@ pub trait AnswerStore: Send + Sync {
     /// Looks for an answer.
     fn find<'a>(&'a self, name: AnswerName<'a>) -> Pin<Box<dyn Future<Output = FoundAnswer> + Send + 'a>>;
 
+    /// Looks for what all gateways see, also where this one has kept something else.
+    fn find_shared<'a>(&'a self, name: AnswerName<'a>) -> Pin<Box<dyn Future<Output = Option<Bytes>> + Send + 'a>>;
+
+    /// Keeps something in the place of what is there.
+    fn replace(&self, name: AnswerName<'_>, kept: &[u8]);
+
     /// Most bytes of one answer.
     fn answer_bytes_max(&self) -> usize;
 }

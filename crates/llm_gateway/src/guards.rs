@@ -1,42 +1,43 @@
 //! Guards: what requests and answers of models are checked for, in the order of the definition. They see texts as their client writes and reads
 //! them, whichever provider answers. No text of a client gets into the log, into figures or into an error.
 
-mod answer;
 mod built_in;
 mod hold;
 mod json_progress;
 mod moderation;
 mod pattern;
 mod placeholders;
-mod refusal;
-mod request;
+pub(crate) mod refusal;
 mod scanner;
 mod schema;
-mod stream;
 mod terms;
 
 pub use built_in::BuiltIn;
+pub(crate) use hold::Hold;
 pub use moderation::{ModerationForm, ModerationTerms};
 pub use pattern::GuardPattern;
+pub(crate) use placeholders::Placeholders;
+pub(crate) use refusal::Refused;
+pub(crate) use scanner::{Scanner, TextState, is_larger};
+pub(crate) use schema::SchemaWatch;
 pub use terms::{GuardCheck, GuardTerms};
 
 use crate::figures::{GuardFigures, GuardOutcome, LlmFigures};
-use hold::Hold;
 use std::sync::Arc;
 use tollgate_model::api::GuardAction;
 
 /// A guard with its figures.
 pub(crate) struct Guard {
-    terms: GuardTerms,
-    figures: Arc<GuardFigures>,
+    pub(crate) terms: GuardTerms,
+    pub(crate) figures: Arc<GuardFigures>,
 }
 
 /// The guards of one API.
 pub(crate) struct Guards {
-    request: Vec<Arc<Guard>>,
-    answer: Vec<Arc<Guard>>,
+    pub(crate) request: Vec<Arc<Guard>>,
+    pub(crate) answer: Vec<Arc<Guard>>,
     /// Where matches of the answer's patterns may still begin.
-    hold: Option<Arc<Hold>>,
+    pub(crate) hold: Option<Arc<Hold>>,
 }
 
 impl Guards {
@@ -58,7 +59,7 @@ impl Guards {
 
 impl Guard {
     /// Notes that a guard has found something. True if it acts.
-    fn matches(&self, api: &str, side: &'static str) -> bool {
+    pub(crate) fn matches(&self, api: &str, side: &'static str) -> bool {
         let GuardTerms { name, action, dry_run, .. } = &self.terms;
         self.figures.add(GuardOutcome::Matched);
         if *dry_run {
@@ -68,7 +69,7 @@ impl Guard {
         !dry_run
     }
 
-    fn refuses(&self) -> bool {
+    pub(crate) fn refuses(&self) -> bool {
         self.terms.action == GuardAction::Refuse
     }
 }

@@ -6,16 +6,18 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod answer_cache;
 mod answer_store;
 mod asked;
 mod attempt;
 mod budget;
-mod cache;
+mod cache_lookup;
 mod caller;
 mod conversation;
 mod failure;
 mod figures;
 mod flights;
+mod guarding;
 mod guards;
 mod health;
 mod holdings;
@@ -30,15 +32,18 @@ mod recording;
 mod relay;
 mod rooms;
 mod routes;
+mod semantic_cache;
 mod server;
+mod similar;
 mod standing;
 mod surface;
 mod tally;
 mod terms;
 mod tries;
+mod vectors;
 
+pub use answer_cache::CacheTerms;
 pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
-pub use cache::CacheTerms;
 pub use caller::{CallFacts, MetBudget};
 pub use figures::{
     AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, KeyFigures, LaneFigures, LlmFigures, LlmOutcome,
@@ -47,4 +52,5 @@ pub use figures::{
 pub use guards::{BuiltIn, GuardCheck, GuardPattern, GuardTerms, ModerationForm, ModerationTerms};
 pub use health::SlowTerms;
 pub use llm_server::LlmServer;
+pub use semantic_cache::SemanticTerms;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, Preference, ProviderTerms, Sticky, TargetTerms};

@@ -1,6 +1,6 @@
 //! The server of one API: its routes, and what is known of its providers.
 
-use crate::cache::AnswerCache;
+use crate::answer_cache::AnswerCache;
 use crate::figures::LlmFigures;
 use crate::guards::Guards;
 use crate::health::Healths;
@@ -45,6 +45,11 @@ impl LlmServer {
     /// A server with these terms. No provider is asked until a client comes.
     pub fn new(mut terms: LlmTerms, client: Arc<CallClient>, figures: Arc<LlmFigures>) -> Self {
         let pool = |provider: &ProviderTerms| Pool::new(provider, |number| figures.key(&provider.name, number));
+        let cache = terms.cache.take().map(|cache| {
+            let provider = cache.semantic.as_ref().and_then(|semantic| Some((semantic, terms.providers.get(semantic.provider)?)));
+            let embeddings = provider.map(|(semantic, provider)| figures.lane(&semantic.model, &provider.name));
+            AnswerCache::new(cache, embeddings)
+        });
         LlmServer {
             pools: terms.providers.iter().map(pool).collect(),
             healths: terms.providers.iter().map(|_| Healths::default()).collect(),
@@ -52,7 +57,7 @@ impl LlmServer {
             prices: PriceTable::built_in().with(terms.prices.iter().cloned()),
             started: Instant::now(),
             guards: Guards::new(std::mem::take(&mut terms.guards), &figures),
-            cache: terms.cache.take().map(AnswerCache::new),
+            cache,
             terms,
             client,
             figures,

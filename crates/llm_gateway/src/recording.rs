@@ -25,6 +25,8 @@ pub(crate) struct Recording {
     /// Whether an answer may be kept that met the bound of its length.
     keeps_bounded: bool,
     place: Box<dyn AnswerPlace>,
+    /// What comes when it is kept.
+    then: Option<Box<dyn FnOnce() + Send>>,
     /// Others wait for the same answer until it is kept or given up.
     _lead: Option<FlightLead>,
 }
@@ -55,7 +57,21 @@ impl Recording {
         // Without them it is no provider's answer.
         let (provider, model) = (line("x-tollgate-llm-provider")?, line("x-tollgate-llm-model")?);
         let usage = asked.usage.clone();
-        (answer.status() == 200).then_some(Recording { source, provider, model, usage, keeps_bounded, place, _lead: lead })
+        (answer.status() == 200).then_some(Recording {
+            source,
+            provider,
+            model,
+            usage,
+            keeps_bounded,
+            place,
+            then: None,
+            _lead: lead,
+        })
+    }
+
+    /// The same, with what comes when the answer is kept.
+    pub(crate) fn and_then(self, then: Option<Box<dyn FnOnce() + Send>>) -> Self {
+        Recording { then, ..self }
     }
 
     /// The answer on its way through the recording.
@@ -77,7 +93,7 @@ impl Recording {
     }
 
     fn end(self) {
-        let Recording { source, provider, model, usage, keeps_bounded, place, .. } = self;
+        let Recording { source, provider, model, usage, keeps_bounded, place, then, .. } = self;
         let content = match source {
             RecordingSource::Talk(recorder) => recorder.end().map(|mut reply| {
                 if let Some(usage) = usage.get().filter(|_| reply.usage.is_doubtful) {
@@ -93,6 +109,7 @@ impl Recording {
         }
         if let Ok(kept) = serde_json::to_vec(&KeptAnswer { provider, model, content }) {
             place.keep(&kept);
+            then.into_iter().for_each(|then| then());
         }
     }
 }

@@ -76,7 +76,7 @@ impl LlmServer {
         };
         let guards = match self.answer_guards(&asked, &placeholders) {
             Ok(guards) => guards,
-            Err(refusal) => return refusal,
+            Err(refused) => return refused.response(asked.form),
         };
         // What was taken out is kept until it is put back.
         let Some(share) = self.shares.take(self.holder(&asked.headers), placeholders.bytes()) else {
@@ -84,7 +84,10 @@ impl LlmServer {
         };
         let answer = self.kept_or_asked(&asked).await;
         let answer = self.guard_answer(guards, answer).await;
-        answer.map(|body| holding(body, share).boxed_unsync())
+        match asked.streams() && !placeholders.is_empty() {
+            true => answer.map(|body| holding(body, share).boxed_unsync()),
+            false => answer,
+        }
     }
 
     /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.

@@ -1,6 +1,6 @@
 //! What a server is made of.
 
-use crate::cache::CacheTerms;
+use crate::answer_cache::CacheTerms;
 use crate::guards::GuardTerms;
 use crate::health::SlowTerms;
 use std::fmt;

@@ -42,6 +42,7 @@ mod proxy;
 mod request_signing;
 mod response_processor;
 mod rewrite;
+mod service_url;
 mod tollgate;
 mod upstream;
 mod upstream_auth;
@@ -71,7 +72,7 @@ pub use graphql::{
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
 pub use llm::{LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow, LlmTarget};
-pub use llm_cache::{CacheTenant, LlmCache};
+pub use llm_cache::{CacheTenant, LlmCache, LlmEmbeddings, LlmSemanticCache};
 pub use llm_guard::{GuardAction, GuardKind, GuardSide, LlmGuard, ModerationApi, OnGuardFailure};
 pub use mcp::{McpFederation, McpServer, McpTool};
 pub use method::AuthMethod;

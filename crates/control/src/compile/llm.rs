@@ -12,10 +12,10 @@ use tollgate_data::upstream::Upstream;
 use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential};
 use tollgate_llm_gateway::{
-    AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, Preference, ProviderTerms, SlowTerms, Sticky, TargetTerms,
+    AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, Preference, ProviderTerms, SemanticTerms, SlowTerms, Sticky, TargetTerms,
 };
 use tollgate_model::api::{
-    ApiDefinition, LlmCache, LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow,
+    ApiDefinition, LlmCache, LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSemanticCache, LlmSlow,
 };
 
 /// How long an answer may take, if nothing is said: models that reason take minutes.
@@ -26,6 +26,11 @@ const SLOW_REST_S: f64 = 30.0;
 
 /// How long an answer is kept, if nothing is said.
 const CACHE_TTL_S: u64 = 3_600;
+
+/// How near requests must be, how many are compared, and how long an embedding may take, if nothing is said.
+const SIMILARITY: f64 = 0.95;
+const SEMANTIC_ENTRIES: usize = 100;
+const EMBEDDING_SECONDS: f64 = 2.0;
 
 /// The upstream that stands for all providers.
 pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
@@ -61,7 +66,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         prices: llm.prices.iter().map(price_of).collect(),
         counters: registry.script_keys.get().map(|keys| keys.clone() as Arc<dyn BudgetCounters>),
         on_store_failure: definition.tollgate.on_store_failure,
-        cache: llm.cache.as_ref().and_then(|cache| cache_terms(definition, cache, context)),
+        cache: llm.cache.as_ref().and_then(|cache| cache_terms(definition, llm, cache, context)),
         guards: guard_terms(&llm.guards, context),
     };
     let server = registry.llm_server(&definition.api_id, written, |figures| LlmServer::new(terms, client, figures));
@@ -69,7 +74,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
 }
 
 /// How answers are kept: in the response cache.
-fn cache_terms(definition: &ApiDefinition, cache: &LlmCache, context: &mut Context<'_>) -> Option<CacheTerms> {
+fn cache_terms(definition: &ApiDefinition, llm: &LlmGateway, cache: &LlmCache, context: &mut Context<'_>) -> Option<CacheTerms> {
     let memory = context.settings.sizes.cache;
     let kept = match context.registry.api_cache(&definition.api_id, memory) {
         Ok(kept) => kept,
@@ -84,6 +89,21 @@ fn cache_terms(definition: &ApiDefinition, cache: &LlmCache, context: &mut Conte
         ttl_s: if cache.ttl_s > 0 { cache.ttl_s } else { CACHE_TTL_S },
         by: cache.by,
         any_temperature: cache.any_temperature,
+        semantic: cache.semantic.as_ref().and_then(|semantic| semantic_terms(semantic, &llm.providers)),
+    })
+}
+
+/// How requests are compared.
+fn semantic_terms(semantic: &LlmSemanticCache, providers: &[LlmProvider]) -> Option<SemanticTerms> {
+    let or = |number: f64, default: f64| if number > 0.0 { number } else { default };
+    Some(SemanticTerms {
+        provider: providers.iter().position(|provider| provider.name == semantic.embeddings.provider)?,
+        model: semantic.embeddings.model.clone(),
+        threshold: or(semantic.threshold, SIMILARITY),
+        dry_run: semantic.dry_run,
+        entries_max: usize::try_from(semantic.entries_max).ok().filter(|entries| *entries > 0).unwrap_or(SEMANTIC_ENTRIES),
+        time_max: Duration::from_secs_f64(or(semantic.timeout_s, EMBEDDING_SECONDS)),
+        shows_questions: semantic.shows_questions,
     })
 }
 

@@ -96,6 +96,7 @@ mod llm_cache;
 mod llm_guards;
 mod llm_judges;
 mod llm_routing;
+mod llm_similar;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

@@ -82,7 +82,7 @@ fn card(text: &str) -> Option<usize> {
     let sum: u32 =
         digits(text).rev().enumerate().map(|(at, digit)| if at % 2 == 0 { digit } else { digit * 2 % 10 + digit / 5 }).sum();
     let is_plain = digits(text).any(|digit| digit != 0);
-    (sum % 10 == 0 && is_plain && (13..=19).contains(&digits(text).count())).then_some(text.len())
+    (sum.is_multiple_of(10) && is_plain && (13..=19).contains(&digits(text).count())).then_some(text.len())
 }
 
 /// An account number (ISO 13616): as a number with letters from 10 on, its rest by 97 is 1. A word in capitals may stand behind it.

@@ -6,19 +6,19 @@ use regex_automata::{Anchored, Input, MatchKind};
 use std::sync::{Mutex, PoisonError};
 
 /// Most bytes that wait. Of a match that is longer, what is beyond is not found in a stream.
-pub(super) const HOLD_BYTES_MAX: usize = 8 << 10;
+pub(crate) const HOLD_BYTES_MAX: usize = 8 << 10;
 /// Memory of the automaton's states, which are made when they are needed, for each that works at the same time.
 const STATES_BYTES_MAX: usize = 1 << 20;
 
 /// Where matches may have begun.
-pub(super) struct Hold {
+pub(crate) struct Hold {
     /// `None` if the patterns are too large together: then all waits that may.
     automaton: Option<DFA>,
     caches: Mutex<Vec<Cache>>,
 }
 
 impl Hold {
-    pub(super) fn new(patterns: &[&str]) -> Self {
+    pub(crate) fn new(patterns: &[&str]) -> Self {
         let config = DFA::config().match_kind(MatchKind::All).cache_capacity(STATES_BYTES_MAX).skip_cache_capacity_check(true);
         let automaton = DFA::builder()
             .configure(config)
@@ -29,7 +29,7 @@ impl Hold {
     }
 
     /// The first place from `from` on where a match may have begun that is not complete at the end of the text; its length if there is none.
-    pub(super) fn begins(&self, text: &str, from: usize) -> usize {
+    pub(crate) fn begins(&self, text: &str, from: usize) -> usize {
         let first = text.ceil_char_boundary(from.max(text.len().saturating_sub(HOLD_BYTES_MAX)));
         let Some(automaton) = &self.automaton else { return first };
         let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,14 +8,14 @@ const DEPTH_MAX: usize = 128;
 
 /// A member that is complete: where its name is, with quotes, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DoneMember {
+pub(crate) struct DoneMember {
     pub name: Range<usize>,
     pub value: Range<usize>,
 }
 
 /// How far a text is.
 #[derive(Debug, Default)]
-pub(super) struct JsonProgress {
+pub(crate) struct JsonProgress {
     at: usize,
     brackets: Vec<u8>,
     in_string: bool,
@@ -28,14 +28,14 @@ pub(super) struct JsonProgress {
 
 /// The text can become no JSON any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoJson;
+pub(crate) struct NoJson;
 
 impl JsonProgress {
     /// Reads more of a text.
     ///
     /// # Errors
     /// It cannot become JSON.
-    pub(super) fn push(&mut self, more: &str) -> Result<Vec<DoneMember>, NoJson> {
+    pub(crate) fn push(&mut self, more: &str) -> Result<Vec<DoneMember>, NoJson> {
         let mut done = Vec::new();
         for byte in more.bytes() {
             done.extend(self.step(byte)?);

@@ -4,7 +4,7 @@ use regex::Regex;
 use std::ops::Range;
 
 /// How much of a match is really one: its length in bytes, or nothing.
-pub(super) type Verify = fn(&str) -> Option<usize>;
+pub(crate) type Verify = fn(&str) -> Option<usize>;
 
 /// A pattern, in Go's syntax. It takes linear time.
 pub struct GuardPattern {
@@ -27,7 +27,7 @@ impl GuardPattern {
         Ok(GuardPattern { label: label.to_owned(), regex, written, verify: None })
     }
 
-    pub(super) fn verified(mut self, verify: Verify) -> Self {
+    pub(crate) fn verified(mut self, verify: Verify) -> Self {
         self.verify = Some(verify);
         self
     }
@@ -38,12 +38,12 @@ impl GuardPattern {
     }
 
     /// As the crates of regular expressions read it.
-    pub(super) fn written(&self) -> &str {
+    pub(crate) fn written(&self) -> &str {
         &self.written
     }
 
     /// What it finds in a text from a place on.
-    pub(super) fn find_from<'a>(&'a self, text: &'a str, mut at: usize) -> impl Iterator<Item = Range<usize>> + 'a {
+    pub(crate) fn find_from<'a>(&'a self, text: &'a str, mut at: usize) -> impl Iterator<Item = Range<usize>> + 'a {
         std::iter::from_fn(move || {
             loop {
                 let found = self.regex.find_at(text, at)?;
@@ -59,7 +59,7 @@ impl GuardPattern {
         })
     }
 
-    pub(super) fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         self.find_from(text, 0).next().is_some()
     }
 }

@@ -9,7 +9,7 @@ pub(crate) const PLACEHOLDERS_MAX: usize = 10_000;
 /// Longest label.
 const LABEL_BYTES_MAX: usize = 40;
 /// Longest placeholder, with its brackets.
-pub(super) const PLACEHOLDER_BYTES_MAX: usize = LABEL_BYTES_MAX + 8;
+pub(crate) const PLACEHOLDER_BYTES_MAX: usize = LABEL_BYTES_MAX + 8;
 
 /// Placeholders of one request.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Placeholders {
     }
 
     /// Notes what looks like a placeholder in a text of the client.
-    pub(super) fn note_taken(&mut self, text: &str) {
+    pub(crate) fn note_taken(&mut self, text: &str) {
         for range in placeholders_in(text) {
             // More than there can be placeholders take no more numbers.
             if self.taken.len() > PLACEHOLDERS_MAX {
@@ -44,7 +44,7 @@ impl Placeholders {
     }
 
     /// The placeholder of a text; `None` if there are too many.
-    pub(super) fn name_of(&mut self, text: &str, label: &str) -> Option<String> {
+    pub(crate) fn name_of(&mut self, text: &str, label: &str) -> Option<String> {
         if let Some(name) = self.names.get(text) {
             return Some(name.clone());
         }
@@ -65,13 +65,13 @@ impl Placeholders {
     }
 
     /// What a placeholder stands for.
-    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str)
     }
 }
 
 /// A placeholder with this label; in answers, where nothing is put back, it has no number.
-pub(super) fn placeholder(label: &str, number: Option<usize>) -> String {
+pub(crate) fn placeholder(label: &str, number: Option<usize>) -> String {
     let label: String = label
         .chars()
         .take(LABEL_BYTES_MAX)
@@ -88,7 +88,7 @@ fn is_inner(byte: u8) -> bool {
 }
 
 /// Where something looks like a placeholder.
-pub(super) fn placeholders_in(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(crate) fn placeholders_in(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     text.match_indices('[').filter_map(|(at, _)| {
         let rest = text.as_bytes().get(at + 1..)?;
         let inner = rest.iter().take(PLACEHOLDER_BYTES_MAX).take_while(|byte| is_inner(**byte)).count();
@@ -97,7 +97,7 @@ pub(super) fn placeholders_in(text: &str) -> impl Iterator<Item = Range<usize>> 
 }
 
 /// Where a placeholder may have begun that is not complete at the end of a text; its length if none has.
-pub(super) fn begun_placeholder(text: &str) -> usize {
+pub(crate) fn begun_placeholder(text: &str) -> usize {
     let first = text.len().saturating_sub(PLACEHOLDER_BYTES_MAX);
     match text.rfind('[').filter(|at| *at >= first) {
         Some(at) if text.as_bytes().get(at + 1..).unwrap_or_default().iter().all(|byte| is_inner(*byte)) => at,

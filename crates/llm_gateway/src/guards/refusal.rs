@@ -5,10 +5,24 @@ use super::terms::GuardCheck;
 use crate::answer::{AnswerBody, fault};
 use crate::figures::GuardOutcome;
 use http::{HeaderValue, Response};
+use std::sync::Arc;
 use tollgate_llm::{ClientApi, Fault, FaultKind};
 
+/// A guard has refused something.
+pub(crate) struct Refused {
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) fault: Fault,
+}
+
+impl Refused {
+    /// The response that says so.
+    pub(crate) fn response(&self, form: ClientApi) -> Response<AnswerBody> {
+        response(&self.guard, form, &self.fault)
+    }
+}
+
 /// The error of a guard.
-pub(super) fn told(guard: &Guard, side: &str, why: &str) -> Fault {
+pub(crate) fn told(guard: &Guard, side: &str, why: &str) -> Fault {
     let kind = match guard.terms.check {
         GuardCheck::Size { .. } if side == "request" => FaultKind::InvalidRequest,
         GuardCheck::Schema => FaultKind::Server,
@@ -18,12 +32,12 @@ pub(super) fn told(guard: &Guard, side: &str, why: &str) -> Fault {
 }
 
 /// The error of a guard that cannot say anything.
-pub(super) fn silent(guard: &Guard) -> Fault {
+pub(crate) fn silent(guard: &Guard) -> Fault {
     Fault::new(FaultKind::Overloaded, format!("the guard `{}` cannot be asked at the moment", guard.terms.name))
 }
 
 /// The response with an error of a guard.
-pub(super) fn response(guard: &Guard, form: ClientApi, why: &Fault) -> Response<AnswerBody> {
+pub(crate) fn response(guard: &Guard, form: ClientApi, why: &Fault) -> Response<AnswerBody> {
     guard.figures.add(GuardOutcome::Refused);
     let mut response = fault(form, why, None);
     if let Ok(name) = HeaderValue::from_str(&guard.terms.name) {

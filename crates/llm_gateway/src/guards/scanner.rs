@@ -3,15 +3,15 @@
 use super::Guard;
 use super::hold::{HOLD_BYTES_MAX, Hold};
 use super::placeholders::{Placeholders, begun_placeholder, placeholder, placeholders_in};
-use super::refusal;
+use super::refusal::{self, Refused};
 use super::terms::GuardCheck;
 use std::ops::Range;
 use std::sync::Arc;
-use tollgate_llm::{Fault, TextKind};
+use tollgate_llm::TextKind;
 use tollgate_model::api::GuardAction;
 
 /// Scans the texts of one answer.
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     api: String,
     guards: Vec<Arc<Guard>>,
     hold: Option<Arc<Hold>>,
@@ -24,7 +24,7 @@ pub(super) struct Scanner {
 
 /// What is left of a text that goes on.
 #[derive(Debug, Default)]
-pub(super) struct TextState {
+pub(crate) struct TextState {
     /// The last letter that went on, which says whether a word begins.
     before: String,
     /// What waits.
@@ -32,15 +32,9 @@ pub(super) struct TextState {
 }
 
 impl TextState {
-    pub(super) fn holds(&self) -> bool {
+    pub(crate) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
-}
-
-/// A guard has refused an answer.
-pub(super) struct Refused {
-    pub(super) guard: Arc<Guard>,
-    pub(super) fault: Fault,
 }
 
 /// A place in a text, and what comes there.
@@ -50,13 +44,13 @@ struct Change {
 }
 
 impl Scanner {
-    pub(super) fn new(api: &str, guards: Vec<Arc<Guard>>, hold: Option<Arc<Hold>>, placeholders: Arc<Placeholders>) -> Self {
+    pub(crate) fn new(api: &str, guards: Vec<Arc<Guard>>, hold: Option<Arc<Hold>>, placeholders: Arc<Placeholders>) -> Self {
         let found = vec![false; guards.len()];
         Scanner { api: api.to_owned(), guards, hold, placeholders, bytes: 0, found }
     }
 
     /// Counts bytes of text.
-    pub(super) fn count(&mut self, bytes: usize) -> Result<(), Refused> {
+    pub(crate) fn count(&mut self, bytes: usize) -> Result<(), Refused> {
         self.bytes = self.bytes.saturating_add(bytes as u64);
         for at in 0..self.guards.len() {
             let Some(guard) = self.guards.get(at).cloned() else { break };
@@ -73,7 +67,7 @@ impl Scanner {
     }
 
     /// What of a text goes on now that there is more of it, or all (`is_last`).
-    pub(super) fn advance(&mut self, state: &mut TextState, more: &str, kind: TextKind, is_last: bool) -> Result<String, Refused> {
+    pub(crate) fn advance(&mut self, state: &mut TextState, more: &str, kind: TextKind, is_last: bool) -> Result<String, Refused> {
         let text = format!("{}{}{more}", state.before, state.held);
         let from = state.before.len();
         let mut until = if is_last { text.len() } else { self.holds_from(&text, from, kind) };
@@ -149,7 +143,7 @@ impl Scanner {
     }
 
     /// Notes that a guard of another kind has found something. True if it acts.
-    pub(super) fn matches(&self, guard: &Guard) -> bool {
+    pub(crate) fn matches(&self, guard: &Guard) -> bool {
         guard.matches(&self.api, "answer")
     }
 
@@ -167,7 +161,7 @@ impl Scanner {
 }
 
 /// Whether there is more text than may be. A token is four bytes, as is likely.
-pub(super) fn is_larger(bytes: u64, bytes_max: Option<u64>, tokens_max: Option<u64>) -> bool {
+pub(crate) fn is_larger(bytes: u64, bytes_max: Option<u64>, tokens_max: Option<u64>) -> bool {
     bytes_max.is_some_and(|max| bytes > max) || tokens_max.is_some_and(|max| bytes.div_ceil(4) > max)
 }
 

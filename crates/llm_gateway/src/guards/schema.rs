@@ -3,7 +3,6 @@
 use super::json_progress::JsonProgress;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
-use tollgate_llm::{Ask, ResponseFormat};
 use tollgate_schema::{BodyValidator, Budget};
 
 /// Largest schema that a client may have checked, and memory of its patterns.
@@ -15,7 +14,7 @@ const TEXT_BYTES_MAX: usize = 4 << 20;
 const MEMBERS_MAX: usize = 100;
 
 /// The text of an answer on its way, and its schema.
-pub(super) struct SchemaWatch {
+pub(crate) struct SchemaWatch {
     whole: BodyValidator,
     /// Of the members of the object, if it is one.
     members: HashMap<String, BodyValidator>,
@@ -25,15 +24,14 @@ pub(super) struct SchemaWatch {
 
 /// The text does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unfit;
+pub(crate) struct Unfit;
 
 impl SchemaWatch {
-    /// The watch for a request's answer; `None` if the request has no schema.
+    /// The watch for an answer with this schema.
     ///
     /// # Errors
     /// The schema cannot be checked.
-    pub(super) fn new(ask: &Ask) -> Result<Option<Self>, Unfit> {
-        let ResponseFormat::Schema { schema, .. } = &ask.response_format else { return Ok(None) };
+    pub(crate) fn new(schema: &str) -> Result<Self, Unfit> {
         if schema.len() > SCHEMA_BYTES_MAX {
             return Err(Unfit);
         }
@@ -42,11 +40,11 @@ impl SchemaWatch {
         let whole = compiled(&schema)?;
         let members = member_schemas(&schema);
         let members = members.into_iter().filter_map(|(name, schema)| Some((name, compiled(&schema).ok()?))).collect();
-        Ok(Some(SchemaWatch { whole, members, text: String::new(), progress: JsonProgress::default() }))
+        Ok(SchemaWatch { whole, members, text: String::new(), progress: JsonProgress::default() })
     }
 
     /// More of the text comes.
-    pub(super) fn push(&mut self, more: &str) -> Result<(), Unfit> {
+    pub(crate) fn push(&mut self, more: &str) -> Result<(), Unfit> {
         if self.text.len().saturating_add(more.len()) > TEXT_BYTES_MAX {
             return Err(Unfit);
         }
@@ -62,7 +60,7 @@ impl SchemaWatch {
     }
 
     /// The text is complete. One without any letter is none: the model calls tools.
-    pub(super) fn end(&self) -> Result<(), Unfit> {
+    pub(crate) fn end(&self) -> Result<(), Unfit> {
         if self.text.trim().is_empty() {
             return Ok(());
         }

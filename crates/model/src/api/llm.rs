@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::llm_cache::LlmCache;
 use super::llm_guard::LlmGuard;
+use super::service_url::is_service_url;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::session::{BudgetHolder, LlmBudget};
@@ -235,7 +236,8 @@ impl LlmGateway {
         }
         let holders = [BudgetHolder::Api, BudgetHolder::Key];
         LlmBudget::check_all(&self.budgets, &at.key("budgets"), &holders, findings);
-        self.cache.iter().for_each(|cache| cache.check(&at.key("cache"), findings));
+        let providers: Vec<&str> = self.providers.iter().map(|provider| provider.name.as_str()).collect();
+        self.cache.iter().for_each(|cache| cache.check(&providers, &at.key("cache"), findings));
         LlmGuard::check_all(&self.guards, &at.key("guards"), findings);
         check_count(&at.key("prices"), self.prices.len(), 0, MODELS_MAX, findings);
         for (index, price) in self.prices.iter().enumerate() {
@@ -261,7 +263,7 @@ impl LlmProvider {
             } else if !is_bedrock && self.kind.usual_url().is_none() {
                 findings.error(&url, "must be set for this kind of provider");
             }
-        } else if !is_url(&self.url) {
+        } else if !is_service_url(&self.url) {
             findings.error(&url, "must be a URL such as https://llm.example.com, without user, password and fragment");
         } else if self.kind == LlmProviderKind::Vertex && !self.url.trim_end_matches('/').ends_with("/publishers/google") {
             findings.error(&url, "must end with /publishers/google");
@@ -369,12 +371,4 @@ fn check_seconds(at: &JsonPath, seconds: f64, findings: &mut Findings) {
     if !seconds.is_finite() || !(0.0..=86_400.0).contains(&seconds) {
         findings.error(at, "must be from 0 to 86400");
     }
-}
-
-/// Whether a text is a URL that requests can be sent below. A query needs a path before it.
-pub(super) fn is_url(url: &str) -> bool {
-    let Some((_, rest)) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https")) else { return false };
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains('#') && !authority.contains('@');
-    is_plain && !authority.is_empty() && (!rest.contains('?') || rest.contains('/'))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::llm::is_url;
+use super::service_url::is_service_url;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::token::is_header_value;
@@ -205,7 +205,7 @@ impl LlmGuard {
             }
             return;
         }
-        if !is_url(&self.url) {
+        if !is_service_url(&self.url) {
             findings
                 .error(&at.key("url"), "must be a URL such as https://moderation.example.com, without user, password and fragment");
         }

@@ -64,7 +64,7 @@ fn a_secret_in_pieces_is_refused_before_its_end_goes_on() {
         out += &scanner.advance(&mut state, piece, TextKind::Text, false).unwrap_or_else(|_| panic!("{piece}"));
     }
     assert_eq!(out, "the ");
-    let refused = scanner.advance(&mut state, "4 is", TextKind::Text, false).err().expect("it is whole");
+    let Err(refused) = scanner.advance(&mut state, "4 is", TextKind::Text, false) else { panic!("it is whole") };
     assert!(refused.fault.message.contains("`g`") && !refused.fault.message.contains("secret"), "{:?}", refused.fault);
 }
 

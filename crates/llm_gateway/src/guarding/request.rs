@@ -1,13 +1,10 @@
 //! Guards of requests, in their order. What one takes out, the next does not see.
 
-use super::moderation::Verdict;
-use super::placeholders::Placeholders;
-use super::scanner::is_larger;
-use super::terms::GuardCheck;
-use super::{Guard, refusal};
+use super::verdict::Verdict;
 use crate::answer::AnswerBody;
 use crate::asked::Asked;
 use crate::figures::GuardOutcome;
+use crate::guards::{Guard, GuardCheck, Placeholders, is_larger, refusal};
 use crate::llm_server::LlmServer;
 use http::Response;
 use hyper::body::Bytes;

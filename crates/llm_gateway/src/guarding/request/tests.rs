@@ -1,7 +1,5 @@
 use super::{Look, look};
-use crate::guards::placeholders::Placeholders;
-use crate::guards::terms::{GuardCheck, GuardTerms};
-use crate::guards::{BuiltIn, Guard, GuardPattern};
+use crate::guards::{BuiltIn, Guard, GuardCheck, GuardPattern, GuardTerms, Placeholders};
 use std::sync::Arc;
 use tollgate_model::api::{GuardAction, GuardSide};
 

@@ -1,12 +1,11 @@
 //! Guards of a stream, event by event. Only the end of a text waits, while something may have begun in it; an event of which nothing is changed passes
 //! as it is.
 
-use super::answer::AnswerGuards;
-use super::refusal;
-use super::scanner::{Refused, TextState};
+use super::answer_guards::AnswerGuards;
 use crate::answer::AnswerBody;
 use crate::attempt::context;
 use crate::figures::GuardOutcome;
+use crate::guards::{Refused, TextState, refusal};
 use crate::llm_server::LlmServer;
 use crate::relay::EVENT_BYTES_MAX;
 use futures_util::stream::unfold;
@@ -204,7 +203,12 @@ impl GuardedStream {
             self.texts_bytes += text.len();
             self.texts.entry(name.clone()).or_default().push_str(text);
         }
-        let is_answer = kind == TextKind::Text && matches!(name.name.as_str(), "content" | "text" | "response.output_text.delta");
+        // Of several choices the first one, as for whole answers.
+        let is_answer = match name.name.as_str() {
+            "content" => name.indices.first().is_none_or(|choice| *choice == 0),
+            "text" | "response.output_text.delta" => kind == TextKind::Text,
+            _ => false,
+        };
         let Some((guard, watch)) = self.guards.schema.as_mut().filter(|_| is_answer) else { return Ok(()) };
         let fits = watch.push(text).and_then(|()| if is_last { watch.end() } else { Ok(()) });
         if fits.is_err() {
@@ -228,7 +232,7 @@ impl GuardedStream {
             }
             Halt::Broken(fault) => fault,
         };
-        let answer = context(&Ask { model: self.guards.model(), ..Ask::default() });
+        let answer = context(&Ask { model: self.guards.model.clone(), ..Ask::default() });
         self.guards.api.stream(answer).write(&Event::Fault(fault), &mut self.out);
         // The provider need not go on.
         self.body = http_body_util::Empty::new().map_err(|never: std::convert::Infallible| match never {}).boxed_unsync();

@@ -1,15 +1,12 @@
 //! Guards of answers, whole or as a stream. What was taken out of the request is put back.
 
-use super::moderation::{ModerationTerms, Verdict};
-use super::placeholders::Placeholders;
-use super::scanner::{Refused, Scanner, TextState};
-use super::schema::SchemaWatch;
+use super::answer_guards::AnswerGuards;
 use super::stream::GuardedStream;
-use super::terms::GuardCheck;
-use super::{Guard, refusal};
+use super::verdict::Verdict;
 use crate::answer::{AnswerBody, fault};
 use crate::asked::Asked;
 use crate::figures::GuardOutcome;
+use crate::guards::{Guard, GuardCheck, ModerationTerms, Placeholders, Refused, Scanner, SchemaWatch, TextState, refusal};
 use crate::llm_server::LlmServer;
 use crate::surface::Surface;
 use http::{HeaderMap, Response};
@@ -17,36 +14,19 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use std::convert::Infallible;
 use std::sync::Arc;
-use tollgate_llm::{AnswerRecorder, ClientApi, Fault, FaultKind, Part, answer_texts, spliced, text_at};
+use tollgate_llm::{AnswerRecorder, ClientApi, Fault, FaultKind, Part, answer_schema, answer_texts, spliced, text_at};
 
 /// Largest answer that is collected before it goes on, and largest event of one that goes on as it comes.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 /// Whole answers of more bytes are looked at on threads of their own.
 const BRIEF_BYTES_MAX: usize = 64 << 10;
 
-/// What guards of an answer know of its request.
-pub(crate) struct AnswerGuards {
-    pub(super) api: ClientApi,
-    pub(super) scanner: Scanner,
-    /// The guard of the schema, if the request has one.
-    pub(super) schema: Option<(Arc<Guard>, SchemaWatch)>,
-    /// Guards that ask somebody else, and what they are told of the request.
-    pub(super) moderation: Vec<Arc<Guard>>,
-    pub(super) headers: HeaderMap,
-    streams: bool,
-    model: String,
-}
-
 impl LlmServer {
     /// The guards of the answer to a request; `None` if there is nothing to do.
     ///
     /// # Errors
-    /// The response of a guard that cannot do its work.
-    pub(crate) fn answer_guards(
-        &self,
-        asked: &Asked,
-        placeholders: &Arc<Placeholders>,
-    ) -> Result<Option<AnswerGuards>, Response<AnswerBody>> {
+    /// A guard cannot do its work.
+    pub(crate) fn answer_guards(&self, asked: &Asked, placeholders: &Arc<Placeholders>) -> Result<Option<AnswerGuards>, Refused> {
         let Surface::Talk(api) = asked.surface else { return Ok(None) };
         let guards = &self.guards.answer;
         if guards.is_empty() && placeholders.is_empty() {
@@ -56,14 +36,15 @@ impl LlmServer {
         for guard in guards {
             guard.figures.add(GuardOutcome::Checked);
             match &guard.terms.check {
-                GuardCheck::Schema => match asked.ask(api).map(SchemaWatch::new) {
-                    Ok(Ok(watch)) => schema = watch.map(|watch| (guard.clone(), watch)),
-                    _ => {
+                GuardCheck::Schema => match answer_schema(api, &asked.body).map(|schema| SchemaWatch::new(&schema)) {
+                    None => {}
+                    Some(Ok(watch)) => schema = Some((guard.clone(), watch)),
+                    Some(Err(_)) => {
                         guard.figures.add(GuardOutcome::Failed);
                         if guard.refuses() && !guard.terms.dry_run {
                             let why = ": its schema cannot be checked";
                             let told = Fault::new(FaultKind::InvalidRequest, refusal::told(guard, "request", why).message);
-                            return Err(refusal::response(guard, asked.form, &told));
+                            return Err(Refused { guard: guard.clone(), fault: told });
                         }
                     }
                 },
@@ -102,7 +83,7 @@ impl LlmServer {
     async fn guard_collected(self: &Arc<Self>, mut guards: AnswerGuards, answer: Response<Bytes>) -> Response<AnswerBody> {
         let texts = texts_of(guards.api, true, answer.body());
         if let Err(refused) = self.moderated(&guards.moderation, &guards.headers, texts).await {
-            return refusal::response(&refused.guard, guards.api, &refused.fault);
+            return refused.response(guards.api);
         }
         guards.moderation.clear();
         answer.map(|body| GuardedStream::new(self.clone(), guards, full(body)).into_body())
@@ -113,7 +94,7 @@ impl LlmServer {
         if !guards.moderation.is_empty() {
             let texts = texts_of(form, false, answer.body());
             if let Err(refused) = self.moderated(&guards.moderation, &guards.headers, texts).await {
-                return refusal::response(&refused.guard, form, &refused.fault);
+                return refused.response(form);
             }
         }
         let (head, body) = answer.into_parts();
@@ -129,7 +110,7 @@ impl LlmServer {
         };
         match scanned {
             Ok(body) => Response::from_parts(head, full(body)),
-            Err(refused) => refusal::response(&refused.guard, form, &refused.fault),
+            Err(refused) => refused.response(form),
         }
     }
 
@@ -159,18 +140,6 @@ impl LlmServer {
 
 fn is_strict(terms: &ModerationTerms) -> bool {
     terms.refuses_on_failure
-}
-
-impl AnswerGuards {
-    /// Whether a stream must wait for somebody else's word.
-    fn collects(&self) -> bool {
-        self.moderation.iter().any(|guard| guard.refuses() && !guard.terms.dry_run)
-    }
-
-    /// The model as the client knows it.
-    pub(super) fn model(&self) -> String {
-        self.model.clone()
-    }
 }
 
 fn full(body: Bytes) -> AnswerBody {

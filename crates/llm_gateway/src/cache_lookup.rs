@@ -2,14 +2,15 @@
 //! (`semantic`). Each tenant has its own. A kept answer costs nothing of budgets.
 
 use crate::answer::AnswerBody;
-use crate::answer_store::{AnswerName, AnswerStore, FoundAnswer};
+use crate::answer_cache::{AnswerCache, CacheTerms};
+use crate::answer_store::{AnswerName, FoundAnswer};
 use crate::asked::Asked;
 use crate::caller::CallFacts;
 use crate::figures::CacheOutcome;
-use crate::flights::Flights;
 use crate::kept_answer::KeptAnswer;
 use crate::llm_server::LlmServer;
 use crate::recording::Recording;
+use crate::similar::SemanticQuestion;
 use crate::surface::Surface;
 use http::header::CACHE_CONTROL;
 use http::{HeaderMap, HeaderValue, Response};
@@ -17,66 +18,58 @@ use std::sync::Arc;
 use tollgate_llm::RequestIdentity;
 use tollgate_model::api::CacheTenant;
 
-/// How answers are kept.
-pub struct CacheTerms {
-    /// Where.
-    pub store: Arc<dyn AnswerStore>,
-    /// For how many seconds.
-    pub ttl_s: u64,
-    /// Who shares them.
-    pub by: CacheTenant,
-    /// Whether answers to requests are kept that ask for randomness.
-    pub any_temperature: bool,
-}
-
-/// The cache of one API.
-pub(crate) struct AnswerCache {
-    pub(crate) terms: CacheTerms,
-    flights: Arc<Flights>,
-}
-
 /// A request that may be answered from the cache.
-pub(crate) struct CacheQuestion {
-    pub key: String,
+struct CacheQuestion {
+    key: String,
     path: String,
     tag: String,
     /// Whether a kept answer will do.
     reads: bool,
+    identity: RequestIdentity,
 }
 
 impl AnswerCache {
-    pub(crate) fn new(terms: CacheTerms) -> Self {
-        AnswerCache { terms, flights: Arc::default() }
-    }
-
-    async fn find(&self, question: &CacheQuestion) -> FoundAnswer {
-        let CacheQuestion { key, path, tag, .. } = question;
+    /// The answer with a key: that of a question, or of one that is near.
+    async fn find(&self, question: &CacheQuestion, key: &str) -> FoundAnswer {
+        let CacheQuestion { path, tag, .. } = question;
         self.terms.store.find(AnswerName { key, path, tag, ttl_s: self.terms.ttl_s }).await
     }
 }
 
 impl LlmServer {
     /// The answer to a request: a kept one, or that of a provider, which is kept.
-    pub(crate) async fn kept_or_asked(&self, asked: &Asked) -> Response<AnswerBody> {
+    pub(crate) async fn kept_or_asked(self: &Arc<Self>, asked: &Asked) -> Response<AnswerBody> {
         let Some(cache) = &self.cache else { return self.answer(asked).await };
         let Some(question) = self.cache_question(asked, cache) else { return self.answer(asked).await };
-        let mut found = cache.find(&question).await;
+        let mut found = cache.find(&question, &question.key).await;
         let mut lead = None;
         if question.reads {
-            if let Some(response) = self.from_kept(asked, &found) {
-                return response;
+            if let Some(response) = kept_response(asked, &found) {
+                return self.hit(response, CacheOutcome::Hit);
             }
             lead = cache.flights.join(&question.key).await;
             if lead.is_none() {
                 // Somebody else has asked meanwhile.
-                found = cache.find(&question).await;
-                if let Some(response) = self.from_kept(asked, &found) {
-                    return response;
+                found = cache.find(&question, &question.key).await;
+                if let Some(response) = kept_response(asked, &found) {
+                    return self.hit(response, CacheOutcome::Hit);
                 }
+            }
+        }
+        let semantic = self.semantic_question(asked, cache, (&question.path, &question.tag), question.identity.clone()).await;
+        let mut would_match = None;
+        if let Some(semantic) = semantic.as_ref().filter(|_| question.reads) {
+            match self.near_answer(asked, cache, &question, semantic).await {
+                Some((response, _)) if !cache.is_dry() => return self.hit(response, CacheOutcome::Semantic),
+                found => would_match = found.map(|(_, similarity)| similarity),
             }
         }
         self.figures.cache.add(CacheOutcome::Miss);
         let mut answer = self.answer(asked).await;
+        if let Some(similarity) = would_match {
+            self.figures.cache.add(CacheOutcome::WouldMatch);
+            tell_similarity(&mut answer, similarity);
+        }
         let place = match found {
             FoundAnswer::Place(place) => place,
             // The client wants no kept answer, or one was not understood.
@@ -86,16 +79,33 @@ impl LlmServer {
         let keeps_bounded = !self.budgets_of(&asked.headers).iter().any(|budget| budget.is_strict());
         let bytes_max = cache.terms.store.answer_bytes_max();
         if let Some(recording) = Recording::new(asked, &answer, bytes_max, keeps_bounded, place, lead) {
-            answer = recording.of(answer);
+            let (server, key) = (self.clone(), question.key);
+            let then = semantic.map(|semantic| -> Box<dyn FnOnce() + Send> { Box::new(move || server.keep_vector(semantic, key)) });
+            answer = recording.and_then(then).of(answer);
         }
         told(answer, "miss")
     }
 
-    fn from_kept(&self, asked: &Asked, found: &FoundAnswer) -> Option<Response<AnswerBody>> {
-        let FoundAnswer::Kept(bytes) = found else { return None };
-        let response = KeptAnswer::read(bytes)?.response(asked)?;
-        self.figures.cache.add(CacheOutcome::Hit);
-        Some(told(response, "hit"))
+    /// The answer to the nearest request that has one, and how near it is.
+    async fn near_answer(
+        &self,
+        asked: &Asked,
+        cache: &AnswerCache,
+        question: &CacheQuestion,
+        semantic: &SemanticQuestion,
+    ) -> Option<(Response<AnswerBody>, f64)> {
+        for near in self.near(cache, semantic).await {
+            if let Some(mut response) = kept_response(asked, &cache.find(question, &near.key).await) {
+                tell_similarity(&mut response, near.similarity);
+                return Some((response, near.similarity));
+            }
+        }
+        None
+    }
+
+    fn hit(&self, response: Response<AnswerBody>, outcome: CacheOutcome) -> Response<AnswerBody> {
+        self.figures.cache.add(outcome);
+        told(response, outcome.name())
     }
 
     /// What the cache is asked; `None` if the answer to a request is the cache's matter in no way.
@@ -121,7 +131,7 @@ impl LlmServer {
         }
         let key = self.cache_key(asked, &cache.terms, &identity.bytes())?;
         let tag = format!("llm-model:{}", asked.passed.model);
-        Some(CacheQuestion { key, path, tag, reads: !no_cache })
+        Some(CacheQuestion { key, path, tag, reads: !no_cache, identity })
     }
 
     /// The key of a request: who asks, what, in which API, of which models.
@@ -161,6 +171,19 @@ impl LlmServer {
     }
 }
 
+/// The response with a kept answer, if there is one that can be said in the client's API.
+fn kept_response(asked: &Asked, found: &FoundAnswer) -> Option<Response<AnswerBody>> {
+    let FoundAnswer::Kept(bytes) = found else { return None };
+    KeptAnswer::read(bytes)?.response(asked)
+}
+
+/// Says how near a request is to the one whose answer is sent, or would have been.
+fn tell_similarity(answer: &mut Response<AnswerBody>, similarity: f64) {
+    if let Ok(similarity) = HeaderValue::from_str(&format!("{similarity:.4}")) {
+        answer.headers_mut().insert("x-tollgate-llm-cache-similarity", similarity);
+    }
+}
+
 /// Whether the client wants nothing kept, and no kept answer.
 fn wishes(headers: &HeaderMap) -> (bool, bool) {
     let lines = headers.get_all(CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
@@ -170,7 +193,7 @@ fn wishes(headers: &HeaderMap) -> (bool, bool) {
 }
 
 /// Says where an answer came from.
-pub(crate) fn told(mut answer: Response<AnswerBody>, source: &'static str) -> Response<AnswerBody> {
+fn told(mut answer: Response<AnswerBody>, source: &'static str) -> Response<AnswerBody> {
     answer.headers_mut().insert("x-tollgate-llm-cache", HeaderValue::from_static(source));
     answer
 }

@@ -1,0 +1,26 @@
+//! The guards of one answer, with what they know of its request.
+
+use crate::guards::{Guard, Scanner, SchemaWatch};
+use http::HeaderMap;
+use std::sync::Arc;
+use tollgate_llm::ClientApi;
+
+/// What guards of an answer know of its request.
+pub(crate) struct AnswerGuards {
+    pub(super) api: ClientApi,
+    pub(super) scanner: Scanner,
+    /// The guard of the schema, if the request has one.
+    pub(super) schema: Option<(Arc<Guard>, SchemaWatch)>,
+    /// Guards that ask somebody else, and what they are told of the request.
+    pub(super) moderation: Vec<Arc<Guard>>,
+    pub(super) headers: HeaderMap,
+    pub(super) streams: bool,
+    pub(super) model: String,
+}
+
+impl AnswerGuards {
+    /// Whether a stream must wait for somebody else's word.
+    pub(super) fn collects(&self) -> bool {
+        self.moderation.iter().any(|guard| guard.refuses() && !guard.terms.dry_run)
+    }
+}

@@ -2,9 +2,9 @@
 
 use crate::budget::Budget;
 use crate::llm_server::LlmServer;
+use crate::met_budget::MetBudget;
 use http::HeaderMap;
 use std::sync::Arc;
-use tollgate_model::session::LlmBudget;
 use tollgate_outbound::{CallerLine, Holder};
 
 /// The header with the organisation of the caller, or of the API without one. The data path sets it.
@@ -27,9 +27,9 @@ impl LlmServer {
     pub(crate) fn budgets_of(&self, headers: &HeaderMap) -> Vec<Arc<Budget>> {
         let Some(counters) = &self.terms.counters else { return Vec::new() };
         let text = CallerLine::read(headers).rest.unwrap_or_default();
-        let told: Vec<(String, String, LlmBudget)> = serde_json::from_str(text).unwrap_or_default();
+        let told: Vec<MetBudget> = serde_json::from_str(text).unwrap_or_default();
         let budgets = told.into_iter().map(|told| {
-            let figures = self.figures.budget(&told.0, &told.2.name).unwrap_or_default();
+            let figures = self.figures.budget(&told.of, &told.budget.name).unwrap_or_default();
             let budget = Budget::new(told, counters.as_ref(), figures, self.terms.on_store_failure);
             if SINGLE.contains(&budget.of.as_str()) {
                 budget.figures.note(&budget.counter, budget.max(), budget.rule.unit);

@@ -10,6 +10,7 @@ mod answer_store;
 mod asked;
 mod attempt;
 mod budget;
+mod budget_use;
 mod cache;
 mod caller;
 mod conversation;
@@ -23,6 +24,8 @@ mod kept_answer;
 mod lengths;
 mod llm_server;
 mod mask;
+mod media;
+mod met_budget;
 mod models;
 mod order;
 mod pool;
@@ -36,8 +39,10 @@ mod surface;
 mod tally;
 mod terms;
 mod tries;
+mod upload;
 
 pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
+pub use budget_use::BudgetUse;
 pub use cache::CacheTerms;
 pub use caller::{ALIAS_HEADER, ORGANISATION_HEADER};
 pub use figures::{
@@ -47,4 +52,5 @@ pub use figures::{
 pub use guards::{BuiltIn, GuardCheck, GuardPattern, GuardTerms, ModerationForm, ModerationTerms};
 pub use health::SlowTerms;
 pub use llm_server::LlmServer;
+pub use met_budget::MetBudget;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, Preference, ProviderTerms, Sticky, TargetTerms};

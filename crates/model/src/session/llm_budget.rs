@@ -202,15 +202,21 @@ impl LlmBudget {
             } else if budget.unit != BudgetUnit::Usd && budget.max.fract() != 0.0 {
                 findings.error(&at.key("max"), "must be a whole number, unless unit is \"usd\"");
             }
+            let allows = |of: &BudgetHolder| match of {
+                BudgetHolder::Claim(_) | BudgetHolder::Metadata(_) => holders.contains(&BudgetHolder::Api),
+                of => holders.contains(of),
+            };
+            let is_named = |name: &str| {
+                let fits = |c: char| fits(c) || matches!(c, ':' | '/');
+                (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(fits)
+            };
             match &budget.of {
-                None => {}
-                Some(BudgetHolder::Claim(name) | BudgetHolder::Metadata(name)) if holders.contains(&BudgetHolder::Api) => {
-                    if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(|c| fits(c) || matches!(c, ':' | '/')) {
-                        findings.error(&at.key("of"), "must have a name of letters, digits, -, _, ., : and /");
-                    }
+                Some(of) if !allows(of) => findings.error(&at.key("of"), "is not possible in this document"),
+                Some(BudgetHolder::Claim(name) | BudgetHolder::Metadata(name)) if !is_named(name) => {
+                    let why = format!("must have a name of 1 to {NAME_BYTES_MAX} letters, digits, -, _, ., : and /");
+                    findings.error(&at.key("of"), why);
                 }
-                Some(of) if holders.contains(of) => {}
-                Some(_) => findings.error(&at.key("of"), "is not possible in this document"),
+                _ => {}
             }
         }
     }

@@ -31,6 +31,7 @@ mod key_changes;
 mod key_events;
 mod keys;
 mod lists;
+mod llm_budgets;
 mod logged_files;
 mod masking;
 mod mcp_state;
@@ -301,6 +302,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(mcps::list, mcps::create))
         .routes(routes!(mcp_state::servers, mcp_state::ask))
         .routes(routes!(mcps::show, mcps::update, mcps::remove))
+        .routes(routes!(llm_budgets::list))
+        .routes(routes!(llm_budgets::reset))
         .routes(routes!(keys::list, keys::add_unnamed))
         .routes(routes!(keys::create))
         .routes(routes!(keys::preview))

@@ -37,6 +37,7 @@ pub mod host_events;
 pub mod ip_networks;
 pub mod llm_answers;
 pub mod mcp_mail;
+pub mod met_budgets;
 pub mod middleware;
 #[cfg(test)]
 #[path = "../../http/tests/corpus/mutation.rs"]

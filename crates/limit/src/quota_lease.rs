@@ -165,6 +165,12 @@ impl QuotaLease {
         self.ends_ms = answer.ends_ms;
     }
 
+    /// Applies an answer to a question that nobody asked for units.
+    pub(crate) fn heard(&mut self, answer: &QuotaAnswer, now_us: u64) {
+        self.settled(&QuotaAsk { want: 0, told: 0, unused: 0, ends_ms: 0 }, &QuotaAnswer { granted: 0, ..*answer }, now_us);
+        self.refused_until_us = 0;
+    }
+
     /// Applies an answer to a question that seemed lost.
     pub(crate) fn answered_late(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.alone = (self.alone - ask.told).max(0);

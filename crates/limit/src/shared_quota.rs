@@ -43,6 +43,9 @@ pub enum BudgetDecision {
     Silent,
 }
 
+/// More than any quota has: numbers of scripts are exact up to here.
+const EVERYTHING: i64 = 1 << 53;
+
 /// One quota.
 pub struct SharedQuota {
     key: String,
@@ -213,6 +216,26 @@ impl SharedQuota {
         if state.lease.is_open() {
             self.remember(&mut state);
         }
+    }
+
+    /// What is left of a budget for all gateways; `None` if the store does not answer.
+    pub async fn units_left(&self, budget: &BudgetTerms) -> Option<i64> {
+        self.told(budget, 0, -1).await.map(|answer| answer.left)
+    }
+
+    /// Forgets what all gateways have used of a budget in this period: everything is returned. False if the store does not answer.
+    pub async fn reset_units(&self, budget: &BudgetTerms) -> bool {
+        let Some(answer) = self.told(budget, 0, -1).await else { return false };
+        self.told(budget, EVERYTHING, answer.ends_ms).await.is_some()
+    }
+
+    /// Asks for nothing, and returns units of the period that ends then.
+    async fn told(&self, budget: &BudgetTerms, unused: i64, ends_ms: i64) -> Option<QuotaAnswer> {
+        let (terms, ask) = (self.terms_of(budget), QuotaAsk { want: 0, told: 0, unused, ends_ms });
+        let CountState::Answered(numbers) = self.ask(&terms, &ask).await else { return None };
+        let answer = read(&numbers)?;
+        self.lock().lease.heard(&answer, self.of.now_us());
+        Some(answer)
     }
 
     /// What to report, if anything; only for [`SharedQuota::tell`].

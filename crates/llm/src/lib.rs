@@ -17,6 +17,8 @@ mod form;
 mod gemini;
 mod generation;
 mod json;
+mod media;
+mod multipart;
 mod openai_chat;
 mod openai_embeddings;
 mod openai_responses;
@@ -42,6 +44,7 @@ pub use form::{
     ToolCall, ToolChoice, ToolResult, Unsupported, Usage,
 };
 pub use generation::hides_thoughts;
+pub use media::{MediaCall, MediaChange, is_form};
 pub use openai_embeddings::EmbeddingAsk;
 pub use output_bound::{BoundedStream, OutputBound};
 pub use passed::{Passed, PassedChange, UsageFilter, passed_body};

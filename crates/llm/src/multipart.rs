@@ -15,7 +15,7 @@ const LIST: &str = "[]";
 
 /// A form.
 #[derive(Debug)]
-pub struct MultipartForm<'a> {
+pub(crate) struct MultipartForm<'a> {
     parts: Vec<FormPart<'a>>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> MultipartForm<'a> {
     ///
     /// # Errors
     /// It is no form, or one that others could read otherwise.
-    pub fn read(content_type: &str, body: &'a [u8]) -> Result<Self, Unsupported> {
+    pub(crate) fn read(content_type: &str, body: &'a [u8]) -> Result<Self, Unsupported> {
         let boundary = boundary_of(content_type).ok_or_else(|| refused("", "must be multipart/form-data with a boundary"))?;
         let delimiter = [b"\r\n--", boundary.as_bytes()].concat();
         let broken = || refused("", "the form is broken");
@@ -64,20 +64,15 @@ impl<'a> MultipartForm<'a> {
     ///
     /// # Errors
     /// It is a file, no text, or too long.
-    pub fn text(&self, name: &str) -> Result<Option<&'a str>, Unsupported> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>, Unsupported> {
         let Some(part) = self.parts.iter().find(|part| part.name == name) else { return Ok(None) };
         let fits = part.file_name.is_none() && part.content.len() <= VALUE_BYTES_MAX;
         let text = std::str::from_utf8(part.content).ok().filter(|_| fits);
         text.map(Some).ok_or_else(|| refused(name, "must be a short text"))
     }
 
-    /// The names of its fields.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(|part| part.name)
-    }
-
     /// Writes the form with another value of a field, and with a boundary that is in none of its parts: its `Content-Type`, and its body.
-    pub fn write(&self, changed: (&str, &str), boundary: &str) -> (String, Vec<u8>) {
+    pub(crate) fn write(&self, changed: (&str, &str), boundary: &str) -> (String, Vec<u8>) {
         let size: usize = self.parts.iter().map(|part| part.content.len() + 256).sum();
         let mut body = Vec::with_capacity(size);
         for part in &self.parts {
@@ -141,6 +136,11 @@ fn disposition(value: &str) -> Option<(&str, Option<&str>)> {
         let place = match key.trim().to_ascii_lowercase().as_str() {
             "name" => &mut name,
             "filename" => &mut file_name,
+            // Some clients say it again in another notation.
+            "filename*" => {
+                rest = behind.trim_start();
+                continue;
+            }
             _ => return None,
         };
         if place.replace(text).is_some() {

@@ -52,7 +52,7 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    fn base_path(self) -> &'static str {
+    pub(crate) fn base_path(self) -> &'static str {
         match self {
             Flavour::Azure => "/openai/v1",
             Flavour::Groq => "/openai/v1",
@@ -284,7 +284,7 @@ impl Provider {
         }
     }
 
-    fn with_head(&self, base: &str, path: &str, body: Vec<u8>) -> ProviderRequest {
+    pub(crate) fn with_head(&self, base: &str, path: &str, body: Vec<u8>) -> ProviderRequest {
         let base = self.base_path.as_deref().unwrap_or(base);
         let path_and_query = match base.split_once('?') {
             None => format!("{base}{path}"),

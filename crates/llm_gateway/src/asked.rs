@@ -5,16 +5,20 @@ use crate::rooms::Need;
 use crate::surface::Surface;
 use crate::terms::ProviderTerms;
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use hyper::body::Bytes;
 use std::sync::{Arc, OnceLock};
 use tollgate_llm::aws_sigv4::{AwsScope, sign};
 use tollgate_llm::{
-    Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, Part, Passed, Provider, ProviderApi, ProviderRequest,
-    Reasoning, Unsupported, Usage, hides_thoughts,
+    Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, MediaCall, MediaChange, Part, Passed, Provider, ProviderApi,
+    ProviderRequest, Reasoning, Unsupported, Usage, hides_thoughts, is_form,
 };
 
 /// Largest body of a request.
 pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
+
+/// The same with files: OpenAI takes sound of 25 MB.
+pub(crate) const UPLOAD_BYTES_MAX: usize = 32 << 20;
 
 /// Bound of an answer if a budget needs one and nobody states it: every model can write so much.
 const OUTPUT_TOKENS: u64 = 4_096;
@@ -62,8 +66,20 @@ impl Asked {
     /// # Errors
     /// Its body is no JSON object, or has no model.
     pub(crate) fn read(surface: Surface, form: ClientApi, headers: HeaderMap, body: Bytes) -> Result<Self, Fault> {
-        let passed = Passed::read(&body, REQUEST_BYTES_MAX).map_err(|refused| refused.fault())?;
+        let passed = match &surface {
+            Surface::Media(call) => {
+                let model = call.model(content_type(&headers), &body, UPLOAD_BYTES_MAX);
+                model.map(|model| Passed { model, ..Passed::default() })
+            }
+            _ => Passed::read(&body, REQUEST_BYTES_MAX),
+        };
+        let passed = passed.map_err(|refused| refused.fault())?;
         Ok(Asked { surface, form, headers, body, passed, ask: OnceLock::new(), usage: Arc::default() })
+    }
+
+    /// Whether it is a form with files, which is no JSON.
+    pub(crate) fn is_form(&self) -> bool {
+        matches!(self.surface, Surface::Media(_)) && is_form(content_type(&self.headers))
     }
 
     /// Whether the answer is a stream.
@@ -74,6 +90,9 @@ impl Asked {
     /// What it takes of a provider's limits, rather too little: pictures and files in base64 are no text.
     pub(crate) fn need(&self) -> Need {
         const BYTES_OF_TOKEN: u64 = 4;
+        if matches!(self.surface, Surface::Media(_)) {
+            return Need::default();
+        }
         Need { tokens: text_bytes(&self.body) / BYTES_OF_TOKEN }
     }
 
@@ -91,6 +110,7 @@ impl Asked {
         let made = match &self.surface {
             Surface::Talk(api) => self.talk(*api, &provider.provider, model, bounds),
             Surface::Embeddings => self.embeddings(&provider.provider, model),
+            Surface::Media(call) => self.media(*call, &provider.provider, model),
             Surface::CountTokens => return self.count(provider, model),
             Surface::Models | Surface::Model(_) => return Err(Fault::new(FaultKind::NotFound, "there is no such path")),
         };
@@ -117,6 +137,9 @@ impl Asked {
     pub(crate) fn outlook(&self, model: &str, output_tokens_max: Option<u64>, is_strict: bool) -> Result<Outlook, Unsupported> {
         let bytes = self.body.len() as u64;
         let by_bytes = Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes };
+        if matches!(self.surface, Surface::Media(_)) {
+            return Ok(Outlook { is_free: true, ..Outlook::default() });
+        }
         let Surface::Talk(api) = &self.surface else { return Ok(Outlook { prompt: by_bytes, ..Outlook::default() }) };
         let hides_thoughts = hides_thoughts(model);
         let ask = match self.ask(*api) {
@@ -136,7 +159,7 @@ impl Asked {
             output_least: thoughts,
             is_stated: stated.is_some(),
             hides_thoughts,
-            output_usual: None,
+            ..Outlook::default()
         })
     }
 
@@ -172,6 +195,14 @@ impl Asked {
         Ok((request, Translation::Embeddings(ask)))
     }
 
+    fn media(&self, call: MediaCall, provider: &Provider, model: &str) -> Result<(ProviderRequest, Translation), Unsupported> {
+        let random = [(); 3].map(|()| getrandom::u64().unwrap_or_default());
+        let boundary = format!("{:016x}{:016x}{:016x}", random[0], random[1], random[2]);
+        let content = (content_type(&self.headers), &*self.body);
+        let request = provider.media_request(call, content, UPLOAD_BYTES_MAX, MediaChange { model, boundary: &boundary })?;
+        Ok((request, Translation::None { hides_usage: false }))
+    }
+
     fn count(&self, provider: &ProviderTerms, model: &str) -> Result<(ProviderRequest, Translation), Fault> {
         let counted = provider.provider.passed_count_request(&self.body, REQUEST_BYTES_MAX, Some(model));
         let none = || Fault::new(FaultKind::NotFound, "the provider of this model does not count tokens");
@@ -196,6 +227,10 @@ fn text_bytes(body: &[u8]) -> u64 {
     let is_of_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
     let words = body.split(|byte| !is_of_word(byte));
     words.map(|word| if word.len() > WORD_MAX { 0 } else { word.len() as u64 + 1 }).sum()
+}
+
+fn content_type(headers: &HeaderMap) -> &str {
+    headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default()
 }
 
 fn has_document_elsewhere(ask: &Ask) -> bool {

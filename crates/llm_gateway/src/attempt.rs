@@ -31,14 +31,14 @@ const ERROR_BYTES_MAX: usize = 256 << 10;
 const ERROR_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A provider's answer that is a success.
-struct Success<'a> {
-    asked: &'a Asked,
-    provider: &'a ProviderTerms,
-    body: Incoming,
-    translation: Translation,
-    tally: Tally,
+pub(crate) struct Success<'a> {
+    pub asked: &'a Asked,
+    pub provider: &'a ProviderTerms,
+    pub body: Incoming,
+    pub translation: Translation,
+    pub tally: Tally,
     /// For the first token of a stream, and for a whole answer.
-    deadlines: (Instant, Instant),
+    pub deadlines: (Instant, Instant),
 }
 
 impl LlmServer {
@@ -76,7 +76,11 @@ impl LlmServer {
             let deadlines = (first, last);
             tally.health = self.healths.get(way.provider).map(|healths| healths.noted(model));
             let success = Success { asked, provider, body, translation, tally, deadlines };
-            let answered = if asked.streams() { success.stream(&head.headers).await } else { success.whole().await };
+            let answered = match &asked.surface {
+                Surface::Media(_) => success.media(&head.headers).await,
+                _ if asked.streams() => success.stream(&head.headers).await,
+                _ => success.whole().await,
+            };
             let answered = answered.map_err(|failure| self.late(failure, trip, way, began.elapsed()))?;
             self.note_time(trip, way, began.elapsed());
             answered
@@ -111,10 +115,15 @@ impl LlmServer {
     /// Takes what a request may cost of its budgets.
     async fn hold(&self, trip: &Trip<'_>, way: &Way, price: Option<&Price>) -> Result<Holdings, Failure> {
         let (asked, model, budgets) = (trip.asked, trip.model(way), &trip.budgets);
-        if budgets.is_empty() || !matches!(asked.surface, Surface::Talk(_) | Surface::Embeddings) {
+        if budgets.is_empty() || matches!(asked.surface, Surface::CountTokens) {
             return Ok(Holdings::default());
         }
         let strict = budgets.iter().find(|budget| budget.is_strict());
+        if let (Surface::Media(call), Some(budget)) = (&asked.surface, strict) {
+            let (path, name) = (call.path(), &budget.rule.name);
+            let why = format!("{path} has no bound in tokens or dollars, which the budget `{name}` needs");
+            return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, why)));
+        }
         let outlook = asked.outlook(model, self.terms.output_tokens_max, strict.is_some());
         let outlook = outlook.map_err(|refused| Failure::unsupported(refused.fault()))?;
         let output_usual = self.healths.get(way.provider).and_then(|healths| healths.of(model)?.lengths.usual_max());
@@ -221,7 +230,7 @@ impl Success<'_> {
         reader.usage()
     }
 
-    fn broken(&mut self, why: &str) -> Failure {
+    pub(crate) fn broken(&mut self, why: &str) -> Failure {
         self.tally.outcome = LlmOutcome::Failed;
         Failure::new(FaultKind::Server, why, why)
     }

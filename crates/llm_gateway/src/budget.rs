@@ -1,8 +1,8 @@
 //! A budget as one request meets it: what it costs in the budget's units, and its counter.
 
-use crate::caller::MetBudget;
 use crate::failure::Failure;
 use crate::figures::BudgetFigures;
+use crate::met_budget::MetBudget;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::yield_now;
@@ -32,14 +32,14 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(
-        MetBudget { of, counter: name, budget: rule }: MetBudget,
+        MetBudget { of, counter, budget: rule }: MetBudget,
         counters: &dyn BudgetCounters,
         figures: Arc<BudgetFigures>,
         on_store_failure: Option<OnStoreFailure>,
     ) -> Self {
         // Without the store, only what it has granted keeps a hard budget.
         let on_store_failure = on_store_failure.or((!rule.soft).then_some(OnStoreFailure::Deny));
-        Budget { of, counter: counters.counter(&name), rule, figures, on_store_failure }
+        Budget { of, counter: counters.counter(&counter), rule, figures, on_store_failure }
     }
 
     /// Whether a request must have a bound: what it may cost is taken beforehand.
@@ -128,7 +128,7 @@ impl Budget {
         self.counter.charge_units(&self.terms(now_unix_s), units, now_unix_s);
     }
 
-    fn terms(&self, now_unix_s: u64) -> BudgetTerms {
+    pub(crate) fn terms(&self, now_unix_s: u64) -> BudgetTerms {
         let (ends_unix_s, length_s) = self.rule.per.around(now_unix_s);
         let idle = Duration::from_secs(length_s / 100).clamp(IDLE.0, IDLE.1);
         BudgetTerms { max: self.max(), ends_unix_s, idle, on_failure: self.on_store_failure }

@@ -2,10 +2,10 @@
 
 use crate::budget::Budget;
 use crate::llm_server::LlmServer;
+use crate::met_budget::MetBudget;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tollgate_model::session::LlmBudget;
 use tollgate_outbound::{CallerLine, Holder};
 
 /// What the data path tells of a request beside who sends it, as JSON in the line that tells that.
@@ -17,17 +17,6 @@ pub struct CallFacts {
     pub alias: String,
     /// The budgets that the request meets.
     pub budgets: Vec<MetBudget>,
-}
-
-/// A budget that a request meets.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct MetBudget {
-    /// Whose it is.
-    pub of: String,
-    /// The name of its counter.
-    pub counter: String,
-    /// The budget itself.
-    pub budget: LlmBudget,
 }
 
 impl CallFacts {

@@ -30,6 +30,8 @@ pub(crate) struct Outlook {
     pub is_stated: bool,
     /// The length that nearly all answers of the model keep within, if it is known.
     pub output_usual: Option<u64>,
+    /// Whether soft budgets pay only what the provider tells, if it has a price at all.
+    pub is_free: bool,
     /// The answer is useless with fewer tokens.
     pub output_least: u64,
     /// Whether the model may take tokens that it does not show.
@@ -74,7 +76,7 @@ impl Holdings {
         let least = outlook.output_least.max(OUTPUT_LEAST).min(outlook.output_max);
         let input = outlook.prompt.upper;
         for budget in budgets {
-            if budget.is_money() && price.is_none() {
+            if budget.is_money() && price.is_none() && !outlook.is_free {
                 let fault = Fault::new(FaultKind::Permission, "the model has no price, and there is a budget in US dollars");
                 return Err(Failure::unsupported(fault));
             }

@@ -11,6 +11,7 @@ mod answer_store;
 mod asked;
 mod attempt;
 mod budget;
+mod budget_use;
 mod cache_lookup;
 mod caller;
 mod conversation;
@@ -25,6 +26,8 @@ mod kept_answer;
 mod lengths;
 mod llm_server;
 mod mask;
+mod media;
+mod met_budget;
 mod models;
 mod order;
 mod pool;
@@ -40,11 +43,13 @@ mod surface;
 mod tally;
 mod terms;
 mod tries;
+mod upload;
 mod vectors;
 
 pub use answer_cache::CacheTerms;
 pub use answer_store::{AnswerName, AnswerPlace, AnswerStore, FoundAnswer};
-pub use caller::{CallFacts, MetBudget};
+pub use budget_use::BudgetUse;
+pub use caller::CallFacts;
 pub use figures::{
     AnswerCacheFigures, BudgetFigures, CacheOutcome, GuardFigures, GuardOutcome, KeyFigures, LaneFigures, LlmFigures, LlmOutcome,
     TokenKind,
@@ -52,5 +57,6 @@ pub use figures::{
 pub use guards::{BuiltIn, GuardCheck, GuardPattern, GuardTerms, ModerationForm, ModerationTerms};
 pub use health::SlowTerms;
 pub use llm_server::LlmServer;
+pub use met_budget::MetBudget;
 pub use semantic_cache::SemanticTerms;
 pub use terms::{AwsTerms, LlmTerms, ModelTerms, Preference, ProviderTerms, Sticky, TargetTerms};

@@ -2,12 +2,13 @@
 //! upstream. A core connects to it over a socket pair.
 
 use crate::answer::{AnswerBody, fault};
-use crate::asked::{Asked, REQUEST_BYTES_MAX};
+use crate::asked::Asked;
 use crate::llm_server::LlmServer;
 use crate::models;
 use crate::surface::{Surface, form_of};
+use crate::upload::TOO_MUCH;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -17,15 +18,6 @@ use tollgate_outbound::{Holder, holding};
 
 /// When a client that has none left should come again.
 const RETRY_MS: u64 = 1_000;
-const TOO_MUCH: &str = "too many large requests and answers are under way";
-
-/// What a request takes of memory at most, about: it is there as it came, as it goes, and in the one form, where each value takes this.
-fn memory_of(body: &[u8]) -> usize {
-    const COPIES: usize = 4;
-    const VALUE: usize = 96;
-    let values = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-    COPIES * body.len() + VALUE * values
-}
 
 impl LlmServer {
     /// Opens a connection to it.
@@ -48,19 +40,12 @@ impl LlmServer {
             Surface::Model(name) => return models::one(&self.routes, name, form),
             _ => {}
         }
-        let body = match Limited::new(body, REQUEST_BYTES_MAX).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-                let message = format!("the request has more than {REQUEST_BYTES_MAX} bytes");
-                return fault(form, &Fault::new(FaultKind::TooLarge, message), None);
-            }
-            Err(_) => return fault(form, &Fault::new(FaultKind::InvalidRequest, "the request was cut"), None),
-        };
-        // Given back when the answer begins: it needs nothing of the request.
-        let Some(_share) = self.shares.take(self.holder(&head.headers), memory_of(&body)) else {
-            return fault(form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
-        };
         let holder = self.holder(&head.headers);
+        // The shares are given back when the answer begins: it needs nothing of the request.
+        let (body, _shares) = match self.received(&surface, &holder, body).await {
+            Ok(received) => received,
+            Err(why) => return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS)),
+        };
         let answer = match Asked::read(surface, form, head.headers, body) {
             Ok(asked) => self.guarded(asked).await,
             Err(why) => fault(form, &why, None),

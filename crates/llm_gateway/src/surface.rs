@@ -1,7 +1,7 @@
 //! What clients can call.
 
 use http::{HeaderMap, Method};
-use tollgate_llm::ClientApi;
+use tollgate_llm::{ClientApi, MediaCall};
 
 /// A call by its method and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub(crate) enum Surface {
     Embeddings,
     /// `POST /v1/messages/count_tokens`.
     CountTokens,
+    /// Sound, pictures and moderations.
+    Media(MediaCall),
     /// `GET /v1/models`.
     Models,
     /// `GET /v1/models/NAME`.
@@ -28,6 +30,10 @@ impl Surface {
             ("POST", "messages") => Surface::Talk(ClientApi::AnthropicMessages),
             ("POST", "embeddings") => Surface::Embeddings,
             ("POST", "messages/count_tokens") => Surface::CountTokens,
+            ("POST", below) => {
+                let is_it = |call: &MediaCall| call.path().strip_prefix('/') == Some(below);
+                Surface::Media(MediaCall::ALL.into_iter().find(is_it)?)
+            }
             ("GET", "models") => Surface::Models,
             ("GET", below) => Surface::Model(below.strip_prefix("models/").filter(|name| !name.is_empty())?.to_owned()),
             _ => return None,
@@ -42,7 +48,7 @@ impl Surface {
             Surface::Talk(ClientApi::AnthropicMessages) => "messages",
             Surface::Embeddings => "embeddings",
             Surface::CountTokens => "messages/count_tokens",
-            Surface::Models | Surface::Model(_) => return None,
+            Surface::Media(_) | Surface::Models | Surface::Model(_) => return None,
         };
         Some(format!("{}/v1/{name}", listen_path.trim_end_matches('/')))
     }
@@ -52,7 +58,7 @@ impl Surface {
         match self {
             Surface::Talk(api) => *api,
             Surface::CountTokens => ClientApi::AnthropicMessages,
-            Surface::Embeddings => ClientApi::OpenAiChat,
+            Surface::Embeddings | Surface::Media(_) => ClientApi::OpenAiChat,
             Surface::Models | Surface::Model(_) => form_of(headers),
         }
     }

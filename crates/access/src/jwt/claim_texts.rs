@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tollgate_http::form::encode_form;
 use tollgate_model::api::ApiDefinition;
+use tollgate_model::session::BudgetHolder;
 
 /// Prefix of these variables' names.
 pub const CLAIM: &str = "jwt_claims_";
@@ -18,13 +19,18 @@ pub struct ClaimNames(Vec<String>);
 pub struct ClaimTexts(Vec<(String, String)>);
 
 impl ClaimNames {
-    /// The claims that occur anywhere in a definition; empty when context variables are off.
+    /// The claims that occur anywhere in a definition, if context variables are on, and those of budgets.
     pub fn used_in(definition: &ApiDefinition) -> Self {
         let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let behind = text.split(CLAIM).skip(1);
         let mut names: Vec<String> =
             behind.map(|rest| rest.find(|c| !is_name(c)).and_then(|end| rest.get(..end)).unwrap_or(rest).to_owned()).collect();
+        let budgets = definition.tollgate.llm.iter().flat_map(|llm| &llm.budgets);
+        names.extend(budgets.filter_map(|budget| match &budget.of {
+            Some(BudgetHolder::Claim(name)) => Some(name.clone()),
+            _ => None,
+        }));
         names.sort();
         names.dedup();
         ClaimNames(names)

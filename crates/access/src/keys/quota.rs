@@ -184,6 +184,26 @@ impl Quota {
         self.dirty.add(self);
     }
 
+    /// What is left of a budget, as all gateways know it; `None` if the store does not answer.
+    pub async fn units_left(&self, budget: &BudgetTerms, now_unix_s: u64) -> Option<i64> {
+        match &self.shared {
+            Some(shared) => shared.units_left(budget).await,
+            None => Some(self.view(budget.max, now_unix_s).map_or(budget.max, |view| view.remaining)),
+        }
+    }
+
+    /// Forgets what was used in this period. What requests hold at this moment counts for nothing. False if the store does not answer.
+    pub async fn reset_units(self: &Arc<Self>, budget: &BudgetTerms) -> bool {
+        match &self.shared {
+            Some(shared) => shared.reset_units(budget).await,
+            None => {
+                self.used.store(0, SeqCst);
+                self.dirty.add(self);
+                true
+            }
+        }
+    }
+
     /// Begins a new period if the last one is over. Returns when the present one ends.
     fn begin_period(&self, budget: &BudgetTerms, now_unix_s: u64) -> i64 {
         let known = self.renews_unix_s.load(Ordering::Acquire);

@@ -157,6 +157,7 @@ pub(super) fn policy() -> Value {
         "per": 60,
         "quota_max": 10000,
         "quota_renewal_rate": 86400,
+        "llm_budgets": [{"name": "team", "of": "policy", "max": 1000000, "unit": "tokens", "per": "month"}],
         "access_rights": {
             "quick": {
                 "api_id": "quick",

@@ -356,6 +356,13 @@ pub(super) async fn named(
     Ok(digest.and_then(found))
 }
 
+/// What is shown of the key that a request names, and its session with its policies.
+pub(super) async fn live(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Result<Option<(String, Session)>, StoreFault> {
+    let view = keys.view(&asked_for(keys, id, query), org(query)).await?;
+    let digest = find(keys, &view, id, query).1.first().copied();
+    Ok(digest.and_then(|digest| Some((view.shown_of(&digest)?, view.live_session(&digest, unix_s())?))))
+}
+
 /// The alias of the key that records name so, if it has one.
 pub(super) async fn alias(keys: &Keys, shown: &str) -> Option<String> {
     let view = keys.view(shown, "").await.ok()?;

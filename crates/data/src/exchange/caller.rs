@@ -1,7 +1,7 @@
 //! Who calls, as the methods of authentication have found out.
 
+use crate::met_budgets::caller_digest;
 use serde_json::{Map, Value as Json};
-use std::ops::Deref;
 use std::sync::Arc;
 use tollgate_access::jwt::{ClaimTexts, GrantedScopes};
 use tollgate_access::keys::HeldKey;
@@ -29,8 +29,8 @@ impl KnownCaller {
     }
 
     /// A digest of the key, empty without one, for servers within the process: none of them needs the key itself.
-    pub fn key_digest(&self) -> impl Deref<Target = str> + use<> {
-        self.key.as_ref().map(|key| blake3::hash(key.shown.as_bytes()).to_hex()).unwrap_or_default()
+    pub fn key_digest(&self) -> String {
+        self.key.as_ref().map(|key| caller_digest(&key.shown)).unwrap_or_default()
     }
 
     /// Notes the scopes of a verified token. Those of the token that gives the session count before others.

@@ -4,6 +4,8 @@
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
+use crate::met_budgets::{of_api, of_key, of_organisation};
+use tollgate_access::jwt::value_text;
 use tollgate_llm_gateway::{CallFacts, MetBudget};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
@@ -23,27 +25,23 @@ impl LlmCaller {
 
     fn budgets(&self, exchange: &Exchange<'_>, caller: &str) -> Vec<MetBudget> {
         let key = exchange.caller.key.as_ref();
-        let of_api = self.budgets.iter().map(|budget| match budget.of {
-            Some(BudgetHolder::Key) => met("key", &["api-key", &self.api, caller], budget),
-            _ => met("api", &["api", &self.api], budget),
-        });
-        let of_key = key.iter().flat_map(|key| &key.session.llm_budgets).map(|budget| match (&budget.policy, budget.of) {
-            (Some(policy), Some(BudgetHolder::Policy)) => met("policy", &["policy", policy], budget),
-            (Some(policy), _) => met("key", &["policy-key", policy, caller], budget),
-            (None, _) => met("key", &["key", caller], budget),
-        });
+        let of_api = self.budgets.iter().map(|budget| of_api(&self.api, budget, caller, |holder| value_of(exchange, holder)));
+        let of_key = key.iter().flat_map(|key| &key.session.llm_budgets).map(|budget| of_key(budget, caller));
         let of_org = exchange.arrival.keys.with_org(&self.org, |org| {
-            let budgets = &org.session.llm_budgets;
-            budgets.iter().map(|budget| met("organisation", &["org", &self.org], budget)).collect::<Vec<_>>()
+            org.session.llm_budgets.iter().map(|budget| of_organisation(&self.org, budget)).collect::<Vec<_>>()
         });
         of_api.chain(of_key).chain(of_org.unwrap_or_default()).collect()
     }
 }
 
-/// A budget and its counter. One of another unit or period begins anew.
-fn met(of: &str, places: &[&str], budget: &LlmBudget) -> MetBudget {
-    let counter = format!("{}.{}.{}.{}", places.join("."), budget.name, budget.unit.name(), budget.per.name());
-    MetBudget { of: of.to_owned(), counter, budget: budget.clone() }
+/// The value that a request has of a claim or in its session's `meta_data`; empty without one.
+fn value_of(exchange: &Exchange<'_>, holder: &BudgetHolder) -> String {
+    let caller = &exchange.caller;
+    match holder {
+        BudgetHolder::Claim(name) => caller.claims.as_ref().and_then(|claims| claims.get(name)).unwrap_or_default().to_owned(),
+        BudgetHolder::Metadata(name) => caller.meta_data().and_then(|data| data.get(name)).map(value_text).unwrap_or_default(),
+        _ => String::new(),
+    }
 }
 
 impl Middleware for LlmCaller {

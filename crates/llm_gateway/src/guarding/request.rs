@@ -9,7 +9,7 @@ use crate::llm_server::LlmServer;
 use http::Response;
 use hyper::body::Bytes;
 use std::sync::Arc;
-use tollgate_llm::{TextKind, request_texts, spliced, text_at};
+use tollgate_llm::{Fault, FaultKind, TextKind, request_texts, spliced, text_at};
 use tollgate_model::api::GuardAction;
 
 /// Requests of more bytes are looked at on threads of their own: it takes longer than a millisecond.
@@ -34,6 +34,11 @@ impl LlmServer {
         mut asked: Asked,
     ) -> Result<(Asked, Arc<Placeholders>), Response<AnswerBody>> {
         let mut placeholders = Placeholders::default();
+        let acts = |guard: &Arc<Guard>| !guard.terms.dry_run && guard.terms.action != GuardAction::Report;
+        if asked.is_form() && self.guards.request.iter().any(acts) {
+            let why = "guards of this API cannot look into forms with files";
+            return Err(crate::answer::fault(asked.form, &Fault::new(FaultKind::InvalidRequest, why), None));
+        }
         for guard in &self.guards.request {
             guard.figures.add(GuardOutcome::Checked);
             if let GuardCheck::Moderation(terms) = &guard.terms.check {

@@ -1,6 +1,6 @@
 use super::{Holdings, OUTPUT_LEAST, Outlook, Progress};
 use crate::budget::Budget;
-use crate::caller::MetBudget;
+use crate::met_budget::MetBudget;
 use futures_util::FutureExt;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -19,12 +19,7 @@ impl BudgetCounters for OneCounter {
 fn budget(max: f64, unit: BudgetUnit, soft: bool) -> Arc<Budget> {
     // No test lives to see the end of a month, but for one in some millions.
     let rule = LlmBudget { name: "b".to_owned(), max, unit, per: BudgetPeriod::Month, soft, ..LlmBudget::default() };
-    Arc::new(Budget::new(
-        MetBudget { of: "api".to_owned(), counter: "b".to_owned(), budget: rule },
-        &OneCounter,
-        Arc::default(),
-        None,
-    ))
+    Arc::new(Budget::new(MetBudget::new("api", &["b"], &rule), &OneCounter, Arc::default(), None))
 }
 
 fn price() -> Price {

@@ -1,9 +1,10 @@
 //! Budgets of language models, as keys, policies, organisations and APIs have them.
 
 use jiff::civil::date;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 use crate::calendar;
 use crate::json_path::JsonPath;
@@ -30,8 +31,9 @@ pub struct LlmBudget {
     pub unit: BudgetUnit,
     /// In which time, by the calendar in UTC.
     pub per: BudgetPeriod,
-    /// Whose it is: of an API `api` (all clients together) or `key` (each key has its own); of a policy `key` or `policy` (all its keys together).
-    /// The first one if nothing is said. Keys and organisations have only their own.
+    /// Whose it is: of an API `api` (all clients together), `key` (each key has its own), or `claim:NAME` or `metadata:NAME` (each value of a claim of the
+    /// token or of the `meta_data` of the session has its own); of a policy `key` or `policy` (all its keys together). The first one if nothing is said. Keys
+    /// and organisations have only their own.
     #[serde(skip_serializing_if = "is_zero")]
     pub of: Option<BudgetHolder>,
     /// Whether answers that have begun may exceed it.
@@ -78,8 +80,8 @@ pub enum BudgetPeriod {
 }
 
 /// Whose a budget is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum BudgetHolder {
     /// All clients of the API together.
     Api,
@@ -87,6 +89,51 @@ pub enum BudgetHolder {
     Key,
     /// All keys of the policy together.
     Policy,
+    /// Those with the same value of a claim of their tokens.
+    Claim(String),
+    /// Those with the same value in the `meta_data` of their sessions.
+    Metadata(String),
+}
+
+impl TryFrom<String> for BudgetHolder {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Ok(match (text.as_str(), text.split_once(':')) {
+            ("api", _) => BudgetHolder::Api,
+            ("key", _) => BudgetHolder::Key,
+            ("policy", _) => BudgetHolder::Policy,
+            (_, Some(("claim", name))) => BudgetHolder::Claim(name.to_owned()),
+            (_, Some(("metadata", name))) => BudgetHolder::Metadata(name.to_owned()),
+            _ => return Err("must be \"api\", \"key\", \"policy\", \"claim:NAME\" or \"metadata:NAME\"".to_owned()),
+        })
+    }
+}
+
+impl From<BudgetHolder> for String {
+    fn from(holder: BudgetHolder) -> String {
+        match holder {
+            BudgetHolder::Api => "api".to_owned(),
+            BudgetHolder::Key => "key".to_owned(),
+            BudgetHolder::Policy => "policy".to_owned(),
+            BudgetHolder::Claim(name) => format!("claim:{name}"),
+            BudgetHolder::Metadata(name) => format!("metadata:{name}"),
+        }
+    }
+}
+
+impl JsonSchema for BudgetHolder {
+    fn schema_name() -> Cow<'static, str> {
+        "BudgetHolder".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "Whose a budget is.",
+            "pattern": "^(api|key|policy|claim:.+|metadata:.+)$",
+        })
+    }
 }
 
 impl BudgetUnit {
@@ -155,8 +202,21 @@ impl LlmBudget {
             } else if budget.unit != BudgetUnit::Usd && budget.max.fract() != 0.0 {
                 findings.error(&at.key("max"), "must be a whole number, unless unit is \"usd\"");
             }
-            if budget.of.is_some_and(|of| !holders.contains(&of)) {
-                findings.error(&at.key("of"), "is not possible in this document");
+            let allows = |of: &BudgetHolder| match of {
+                BudgetHolder::Claim(_) | BudgetHolder::Metadata(_) => holders.contains(&BudgetHolder::Api),
+                of => holders.contains(of),
+            };
+            let is_named = |name: &str| {
+                let fits = |c: char| fits(c) || matches!(c, ':' | '/');
+                (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(fits)
+            };
+            match &budget.of {
+                Some(of) if !allows(of) => findings.error(&at.key("of"), "is not possible in this document"),
+                Some(BudgetHolder::Claim(name) | BudgetHolder::Metadata(name)) if !is_named(name) => {
+                    let why = format!("must have a name of 1 to {NAME_BYTES_MAX} letters, digits, -, _, ., : and /");
+                    findings.error(&at.key("of"), why);
+                }
+                _ => {}
             }
         }
     }

@@ -27,6 +27,10 @@ fn budgets_that_cannot_be_are_found() {
         (json!([{"max": 1}]), Some("$.b[0].name")),
         (json!([{"name": "a", "max": 1}, {"name": "a", "max": 2}]), Some("$.b[1].name")),
         (json!([{"name": "a", "max": 1, "of": "policy"}]), Some("$.b[0].of")),
+        (json!([{"name": "a", "max": 1, "of": "claim:https://x.com/team"}]), None),
+        (json!([{"name": "a", "max": 1, "of": "metadata:team"}]), None),
+        (json!([{"name": "a", "max": 1, "of": "metadata:"}]), Some("$.b[0].of")),
+        (json!([{"name": "a", "max": 1, "of": "claim:a b"}]), Some("$.b[0].of")),
     ];
     for (written, expected) in cases {
         let budgets: Vec<LlmBudget> = serde_json::from_value(written.clone()).unwrap();
@@ -37,4 +41,13 @@ fn budgets_that_cannot_be_are_found() {
         assert_eq!(found.is_some(), expected.is_some(), "{written}: {found:?}");
         assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{written}");
     }
+}
+
+#[test]
+fn holders_are_texts() {
+    for text in ["api", "key", "policy", "claim:team", "metadata:cost.center"] {
+        let holder: BudgetHolder = serde_json::from_value(json!(text)).unwrap();
+        assert_eq!(serde_json::to_value(&holder).unwrap(), json!(text));
+    }
+    assert!(serde_json::from_value::<BudgetHolder>(json!("team")).is_err());
 }

@@ -95,6 +95,7 @@ impl LlmServer {
         let FoundAnswer::Kept(bytes) = found else { return None };
         let response = KeptAnswer::read(bytes)?.response(asked)?;
         self.figures.cache.add(CacheOutcome::Hit);
+        asked.report.ends("cached", "", "");
         Some(told(response, "hit"))
     }
 

@@ -2,9 +2,9 @@
 
 use crate::budget::Budget;
 use crate::llm_server::LlmServer;
+use crate::told::told_of;
 use http::HeaderMap;
 use std::sync::Arc;
-use tollgate_model::session::LlmBudget;
 use tollgate_outbound::{CallerLine, Holder};
 
 /// The header with the organisation of the caller, or of the API without one. The data path sets it.
@@ -23,16 +23,15 @@ impl LlmServer {
         caller.holder(caller.key_digest.to_owned())
     }
 
-    /// The budgets of a request: a list in JSON, with whose each is, the name of its counter, and itself.
+    /// The budgets of a request.
     pub(crate) fn budgets_of(&self, headers: &HeaderMap) -> Vec<Arc<Budget>> {
         let Some(counters) = &self.terms.counters else { return Vec::new() };
-        let text = CallerLine::read(headers).rest.unwrap_or_default();
-        let told: Vec<(String, String, LlmBudget)> = serde_json::from_str(text).unwrap_or_default();
+        let (_, told) = told_of(headers);
         let budgets = told.into_iter().map(|told| {
             let figures = self.figures.budget(&told.0, &told.2.name).unwrap_or_default();
             let budget = Budget::new(told, counters.as_ref(), figures, self.terms.on_store_failure);
             if SINGLE.contains(&budget.of.as_str()) {
-                budget.figures.note(&budget.counter, budget.max(), budget.rule.unit);
+                budget.figures.note(&budget.counter, budget.max(), &budget.rule);
             }
             Arc::new(budget)
         });

@@ -4,14 +4,17 @@
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
+use std::sync::Arc;
 use tollgate_llm_gateway::{ALIAS_HEADER, ORGANISATION_HEADER};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
+use tollgate_statistics::LlmCalls;
 
 pub(super) struct LlmCaller {
     api: String,
     org: String,
     budgets: Vec<LlmBudget>,
+    calls: Arc<LlmCalls>,
 }
 
 /// Whose a budget is, the name of its counter, and itself.
@@ -21,7 +24,8 @@ impl LlmCaller {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let llm = source.definition.tollgate.llm.as_ref()?;
         let (api, org) = (source.definition.api_id.clone(), source.definition.org_id.clone());
-        Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone() }))
+        let calls = source.context.registry.llm_calls.clone();
+        Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone(), calls }))
     }
 
     fn budgets(&self, exchange: &Exchange<'_>, caller: &str) -> Vec<MetBudget> {
@@ -74,8 +78,11 @@ impl Middleware for LlmCaller {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let budgets = self.budgets(exchange, &exchange.caller.key_digest());
-        let text = (!budgets.is_empty()).then(|| serde_json::to_string(&budgets).unwrap_or_default());
-        exchange.tell_caller(text.as_deref());
+        // The request's record keeps the call open; without one, nobody learns what becomes of the request.
+        let call = self.calls.open().map(Box::new);
+        let told = (call.as_ref().map(|call| call.number), budgets);
+        exchange.notes.llm_call.set(call);
+        exchange.tell_caller(serde_json::to_string(&told).ok().as_deref());
         self.tell_tenant(exchange);
         Step::Next
     }

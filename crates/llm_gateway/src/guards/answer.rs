@@ -11,6 +11,7 @@ use crate::answer::{AnswerBody, fault};
 use crate::asked::Asked;
 use crate::figures::GuardOutcome;
 use crate::llm_server::LlmServer;
+use crate::report::Report;
 use crate::surface::Surface;
 use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full, Limited};
@@ -33,6 +34,8 @@ pub(crate) struct AnswerGuards {
     /// Guards that ask somebody else, and what they are told of the request.
     pub(super) moderation: Vec<Arc<Guard>>,
     pub(super) headers: HeaderMap,
+    /// What becomes of the request.
+    pub(super) report: Report,
     streams: bool,
     model: String,
 }
@@ -73,7 +76,8 @@ impl LlmServer {
         }
         let scanner = Scanner::new(&self.terms.api, guards.clone(), self.guards.hold.clone(), placeholders.clone());
         let (streams, model, headers) = (asked.streams(), asked.passed.model.clone(), asked.headers.clone());
-        Ok(Some(AnswerGuards { api, scanner, schema, moderation, headers, streams, model }))
+        let report = asked.report.clone();
+        Ok(Some(AnswerGuards { api, scanner, schema, moderation, headers, report, streams, model }))
     }
 
     /// An answer as it may go to its client.

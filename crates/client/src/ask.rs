@@ -19,6 +19,7 @@ mod rollback;
 mod serving;
 mod session;
 mod span;
+mod spend;
 mod status;
 mod table;
 
@@ -65,6 +66,8 @@ pub enum CliRequest {
     Rollback(rollback::RollbackCommand),
     /// Show who changed what, when and from where.
     History(history::HistoryCommand),
+    /// Show what language models cost, by model, provider, key and more.
+    Spend(spend::SpendCommand),
     /// Reload definitions and policies, and report errors in them.
     Reload(GatewayOptions),
     /// Show whether the gateway is up and ready, and what it serves.
@@ -199,6 +202,7 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Replay(command) => replay_command::run(&command, tls),
         CliRequest::Rollback(command) => rollback::run(&command, tls),
         CliRequest::History(command) => history::run(&command, tls),
+        CliRequest::Spend(command) => spend::run(&command, tls),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { ready: true, gateway, .. } => status::ready(&Gateway::new(&gateway, tls)?),

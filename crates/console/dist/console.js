@@ -1,7 +1,7 @@
 import{$,APIS_MAX,Ago,Badge,Button,Copy,D,Dialog,E,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,Keys,LinkButton,Logo,Note,Overview,S,Spark,Table,Text,Toasts,
 U,Usage,ago,apis,bytes,call,clock,count,dark,door,duration,ended,ends,full,get,go,he,here,highest,i,lastSeen,latest,link,listKeys,load,may,mayBeKey,moment,narrow,
-now,offset,onTail,percent,percentile,query,rate,refine,route,say,session,signIn,signOut,silent,span,start,state,stop,tailFilters,theme,tick,useList,utc,visible,
-w}from"./chunk.js";function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
+now,offset,onTail,outcome,percent,percentile,query,rate,refine,route,say,session,signIn,signOut,silent,span,start,state,stop,tailFilters,theme,tick,usd,useList,
+utc,visible,w}from"./chunk.js";function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
 wait,setWait]=w(0);S(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
 return i("main",{class:"sign-in",children:[i("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),wait>0||busy)return;let form=new FormData(event.
 currentTarget),secretNow=String(form.get("password")??""),userNow=String(form.get("user")??"");setBusy(!0),setRefused(null);try{await signIn(secret?{secret:secretNow}:
@@ -89,45 +89,52 @@ shown),id:row=>String(row.number),open:look,tone:row=>row.status>=500?"failed":v
  matches among what is kept.":"Nothing was refused, and nothing failed.",children:["Requests appear here as they come",Object.keys(filters).length?i($,{children:[
 ". ",i(Button,{onClick:()=>refine(Object.fromEntries(FILTERS.map(name=>[name,void 0]))),children:"Clear the filters"})]}):"."]}),columns:[{id:"time",bare:!0,name:"\
 Time",show:row=>i("time",{title:full(row.unix_ms/1e3),children:clock(row.unix_ms/1e3,!0)})},{id:"status",bare:!0,name:"Status",show:row=>i(Badge,{tone:tone(row),
-children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i(Text,{children:row.cause.replaceAll("_"," ")}):i("small",{children:row.status>=
-400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,show:row=>i("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i(Text,
-{mono:!0,children:`${row.method} ${row.path}${row.mcp_method?`: ${called(row)}`:""}`})})},{id:"api",name:"API",show:row=>i(Text,{children:row.name||row.api_id||
-"none"})},{id:"key",name:"Key",show:row=>i(Text,{children:row.alias||row.key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i(Text,{mono:!0,children:row.
-address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.total_us)}]}),picked&&i(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var called=entry=>entry.
-mcp_primitive_type?`${entry.mcp_method} ${entry.mcp_primitive_name}`:entry.mcp_method,tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":
-"ok";function Why({entry,close}){let{limit}=entry,passes=limit?.retry_unix_s?limit.retry_unix_s-Date.now()/1e3:null;return i(Dialog,{title:`${entry.status||"No \
-response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.cause?i(
-"div",{class:`why ${tone(entry)}`,children:[i("p",{children:i("b",{children:i(Text,{children:sentence(entry)})})}),limit&&i("p",{children:["Limit: ",count(limit.
-max)," per ",span(limit.per_s),", of the ",limit.of,". ",limit.left>0?`${count(limit.left)} left then.`:"Nothing was left."," ",passes!=null&&(passes>0?i($,{children:[
-"The next request passes at ",i("b",{children:moment(limit.retry_unix_s,!0)}),", ",ago(limit.retry_unix_s),"."]}):`It has passed again since ${moment(limit.retry_unix_s,
-!0)}.`)]})]}):null,i(Facts,{children:[i(Fact,{name:"Request",children:[i(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i("small",{children:entry.
-http})]}),entry.mcp_method&&i(Fact,{name:"Call",children:[i(Text,{mono:!0,children:called(entry)}),entry.mcp_primitive_type&&i("small",{children:[" ",entry.mcp_primitive_type]}),
-entry.mcp_error_code!=null&&i("small",{children:[" error ",entry.mcp_error_code]})]}),i(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i(Fact,
-{name:"Refused by",children:[i("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i($,{children:[" ",i("a",{href:link(["apis",
-entry.api_id,"chain"]),children:i("small",{children:"the chain"})})]})]}),entry.message&&i(Fact,{name:"The client was told",children:i(Text,{children:entry.message})}),
-i(Fact,{name:"API",children:entry.api_id?i($,{children:[i("a",{href:link(["apis",entry.api_id]),children:i(Text,{children:entry.name||entry.api_id})}),entry.version&&
-i("small",{children:[" version ",i(Text,{children:entry.version})]})]}):"none matched"}),i(Fact,{name:"Key",children:entry.key?i($,{children:[i("a",{href:link([
-"keys",entry.key],{alias:entry.alias}),children:i(Text,{children:entry.alias||entry.key})})," ",i("a",{href:link(["live"],{key:entry.key}),children:i("small",{children:"\
+children:row.status||"none"})},{id:"why",bare:!0,name:"Why",show:row=>row.cause?i(Text,{children:row.cause.replaceAll("_"," ")}):row.llm&&!["ok","cached"].includes(
+row.llm.outcome)?i(Text,{children:outcome(row.llm.outcome)[1]}):i("small",{children:row.status>=400?"upstream's answer":"passed"})},{id:"path",name:"Request",grow:!0,
+show:row=>i("button",{type:"button",class:"as-link",onClick:()=>look(row),children:i(Text,{mono:!0,children:`${row.method} ${row.path}${row.mcp_method?`: ${called(
+row)}`:""}`})})},{id:"api",name:"API",show:row=>i(Text,{children:row.name||row.api_id||"none"})},{id:"key",name:"Key",show:row=>i(Text,{children:row.alias||row.
+key.slice(0,12)||"none"})},{id:"address",name:"Address",show:row=>i(Text,{mono:!0,children:row.address})},{id:"took",name:"Took",number:!0,show:row=>duration(row.
+total_us)}]}),picked&&i(Why,{entry:picked,close:()=>refine({open:void 0})})]})}var called=entry=>entry.mcp_primitive_type?`${entry.mcp_method} ${entry.mcp_primitive_name}`:
+entry.mcp_method,tone=entry=>entry.status>=500||!entry.status?"bad":entry.status>=400?"warn":"ok";function Why({entry,close}){let{limit}=entry,passes=limit?.retry_unix_s?
+limit.retry_unix_s-Date.now()/1e3:null;return i(Dialog,{title:`${entry.status||"No response"}: ${entry.cause?visible(entry.cause.replaceAll("_"," ")):entry.status>=
+400?"answered by the upstream":"passed"}`,close,side:!0,children:[entry.cause?i("div",{class:`why ${tone(entry)}`,children:[i("p",{children:i("b",{children:i(Text,
+{children:sentence(entry)})})}),limit&&i("p",{children:["Limit: ",count(limit.max)," per ",span(limit.per_s),", of the ",limit.of,". ",limit.left>0?`${count(limit.
+left)} left then.`:"Nothing was left."," ",passes!=null&&(passes>0?i($,{children:["The next request passes at ",i("b",{children:moment(limit.retry_unix_s,!0)}),
+", ",ago(limit.retry_unix_s),"."]}):`It has passed again since ${moment(limit.retry_unix_s,!0)}.`)]})]}):null,i(Facts,{children:[i(Fact,{name:"Request",children:[
+i(Text,{mono:!0,children:`${entry.method} ${entry.path}`})," ",i("small",{children:entry.http})]}),entry.mcp_method&&i(Fact,{name:"Call",children:[i(Text,{mono:!0,
+children:called(entry)}),entry.mcp_primitive_type&&i("small",{children:[" ",entry.mcp_primitive_type]}),entry.mcp_error_code!=null&&i("small",{children:[" error\
+ ",entry.mcp_error_code]})]}),entry.llm&&i(ModelFacts,{llm:entry.llm}),i(Fact,{name:"At",children:full(entry.unix_ms/1e3)}),entry.middleware&&i(Fact,{name:"Refu\
+sed by",children:[i("span",{title:"The step of the API's chain",children:entry.middleware}),entry.api_id&&i($,{children:[" ",i("a",{href:link(["apis",entry.api_id,
+"chain"]),children:i("small",{children:"the chain"})})]})]}),entry.message&&i(Fact,{name:"The client was told",children:i(Text,{children:entry.message})}),i(Fact,
+{name:"API",children:entry.api_id?i($,{children:[i("a",{href:link(["apis",entry.api_id]),children:i(Text,{children:entry.name||entry.api_id})}),entry.version&&i(
+"small",{children:[" version ",i(Text,{children:entry.version})]})]}):"none matched"}),i(Fact,{name:"Key",children:entry.key?i($,{children:[i("a",{href:link(["k\
+eys",entry.key],{alias:entry.alias}),children:i(Text,{children:entry.alias||entry.key})})," ",i("a",{href:link(["live"],{key:entry.key}),children:i("small",{children:"\
 all of this key"})})]}):"none"}),i(Fact,{name:"Client",children:[i(Text,{mono:!0,children:entry.address})," ",i("small",{children:i(Text,{children:entry.agent})})]}),
 i(Fact,{name:"Took",children:[duration(entry.total_us),", ",duration(entry.gateway_us)," of it in the gateway",entry.upstream_us!=null&&`, ${duration(entry.upstream_us)}\
  upstream`]}),entry.target&&i(Fact,{name:"Upstream",children:[i(Text,{mono:!0,children:entry.target}),entry.upstream_status>0&&` answered ${entry.upstream_status}`]}),
 i(Fact,{name:"Bytes",children:[bytes(entry.request_bytes)," in, ",bytes(entry.response_bytes)," out"]}),i(Fact,{name:"Gateway",children:i(Text,{children:entry.node})}),
 entry.request_id&&i(Fact,{name:"Request id",children:i(Text,{mono:!0,children:entry.request_id})}),entry.trace_id&&i(Fact,{name:"Trace",children:i(Text,{mono:!0,
-children:entry.trace_id})})]}),!entry.cause&&(entry.status>=400?i(Note,{tone:tone(entry),children:"The gateway let it pass; the status is the upstream's own."}):
-i(Note,{children:"The request passed."}))]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up th\
-is API's rate.",address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no k\
-ey or token.",key_unknown:"There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"\
-The request's signature does not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or meth\
-od.",ip_disallowed:"The client's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",
-jwt_refused:"The token was not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"Th\
-e token names no policy that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this tok\
-en was deleted.",store_silent:"The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"T\
-here is no such version.",version_expired:"This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The or\
-ganisation is disabled.",org_quota:"The organisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream\
- could not be reached: it refuses connections.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, \
-or its answer was malformed.",upstream_lookup:"The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream failed too of\
-ten.",all_hosts_down:"All targets of this API are down."};function sentence(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.
-message||entry.cause.replaceAll("_"," ")}.`}var pages=null;async function fetchPages(){return pages??=await import("./later.js")}setTimeout(()=>{fetchPages().catch(()=>{})},1e3);function lazily(name){
+children:entry.trace_id})})]}),entry.llm?.reason&&!entry.cause?i(Note,{tone:tone(entry),children:["The gateway of models says: ",i(Text,{children:entry.llm.reason}),
+"."]}):!entry.cause&&(entry.status>=400?i(Note,{tone:tone(entry),children:"The gateway let it pass; the status is the upstream's own."}):i(Note,{children:"The r\
+equest passed."}))]})}function ModelFacts({llm}){return i($,{children:[i(Fact,{name:"Model",children:[i(Text,{children:llm.model||"none"}),llm.provider&&i("smal\
+l",{children:[" ",i(Text,{children:llm.provider_model})," at ",i(Text,{children:llm.provider})]})," ",i(Badge,{tone:outcome(llm.outcome)[0],children:outcome(llm.
+outcome)[1]})]}),llm.budget&&i(Fact,{name:"Budget",children:i(Text,{children:llm.budget})}),i(Fact,{name:"Tokens",children:[count(llm.input_tokens)," in, ",count(
+llm.output_tokens)," out",llm.tokens_per_s!=null&&`, ${rate(llm.tokens_per_s)}/s`,llm.first_token_ms!=null&&`, the first after ${duration(llm.first_token_ms*1e3)}`]}),
+i(Fact,{name:"Cost",children:[usd(llm.cost_usd),llm.estimated&&", estimated"]}),llm.attempts.length>0&&i(Fact,{name:"Providers",children:llm.attempts.map((one,at)=>i(
+"div",{children:[i(Text,{children:one.provider})," ",outcome(one.outcome)[1],one.reason&&i($,{children:[": ",i(Text,{children:one.reason})]})," ",i("small",{children:duration(
+one.took_ms*1e3)})]},at))})]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",
+address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"\
+There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature do\
+es not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The cl\
+ient's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token w\
+as not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy \
+that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"\
+The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"\
+This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The organisation is disabled.",org_quota:"The org\
+anisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream could not be reached: it refuses connectio\
+ns.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"\
+The upstream's name could not be resolved.",breaker_open:"The circuit breaker is open: the upstream failed too often.",all_hosts_down:"All targets of this API a\
+re down."};function sentence(entry){return SENTENCES[entry.cause]??`${entry.status>=500?"Failed":"Refused"}: ${entry.message||entry.cause.replaceAll("_"," ")}.`}var pages=null;async function fetchPages(){return pages??=await import("./later.js")}setTimeout(()=>{fetchPages().catch(()=>{})},1e3);function lazily(name){
 return function(){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages?.[name];return S(()=>{Page||fetchPages().then(()=>again(turn=>turn+1),setFailure)},[]),
 failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?i(Page,{}):null}}var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
 Note,{tone:"bad",icon:"alert",actions:i(Button,{icon:"refresh",onClick:()=>location.reload(),children:"Reload"}),children:["This page failed to show what the ga\
@@ -147,43 +154,44 @@ search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-cont
 I, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)}),i("ul",{id:"\
 found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i("li",{id:`found-${index}`,role:"option","aria-selected":index===at,class:index===
 at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i(Icon,{name:one.icon}),i("span",{children:[i("bdi",{children:visible(one.name)}),i("sma\
-ll",{children:i("bdi",{children:visible(one.note)})})]}),i("em",{children:one.kind})]},one.to+index))})]})})}var ApiPage=lazily("ApiPage"),Certificates=lazily("Certificates"),Clients=lazily("Clients"),KeyPage=lazily("KeyPage"),Policies=lazily("Policies"),System=lazily(
-"System"),PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"ke\
-ys",name:"Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",name:"OAuth clients",
-icon:"client",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates},{id:"usage",name:"Usage",icon:"usage",key:"\
-u",page:Usage},{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,
-setMenu]=w(!1),[search,setSearch]=w(!1),[help,setHelp]=w(!1),{parts}=route.value,place=PLACES.find(one=>one.id===(parts[0]??"overview"));S(()=>{document.title=`${parts[1]?
-`${visible(parts[1])} - `:""}${place?.name??"Not found"} - Tollgate`,setMenu(!1)},[route.value]),useKeys({search:()=>setSearch(!0),help:()=>setHelp(!0)});let Page=place?
-parts[1]&&place.one||place.page:null;return i("div",{class:`shell ${menu?"with-menu":""}`,children:[i("a",{class:"skip",href:"#content",onClick:event=>{event.preventDefault(),
-document.getElementById("content")?.focus()},children:"Skip to the content"}),i("nav",{"aria-label":"Pages",children:[i("a",{class:"brand",href:"#/",children:[i(
-Logo,{}),"Tollgate"]}),i("ul",{children:PLACES.map(one=>i("li",{children:i("a",{href:`#/${one.id==="overview"?"":one.id}`,"aria-current":place===one?"page":void 0,
-onClick:()=>setMenu(!1),children:[i(Icon,{name:one.icon}),one.name]})},one.id))}),i("div",{class:"who",children:[i("span",{class:"user",title:session.value?.by_secret?
-"Signed in with the control secret":`Role: ${session.value?.role}`,children:[i(Icon,{name:"client"}),i("span",{children:[i("bdi",{children:session.value?.by_secret?
-"control secret":visible(session.value?.user)}),i("small",{children:session.value?.role})]})]}),i(Button,{icon:"out",kind:"quiet","aria-label":"Sign out",title:"\
-Sign out",onClick:()=>{signOut()}})]})]}),menu&&i("div",{class:"veil",onClick:()=>setMenu(!1)}),i("header",{class:"top",children:[narrow.value&&i(Button,{icon:"\
-menu",kind:"quiet","aria-label":"Menu","aria-expanded":menu,onClick:()=>setMenu(!menu)}),i("button",{type:"button",class:"search-box","aria-label":"Search every\
-thing",onClick:()=>setSearch(!0),children:[i(Icon,{name:"search"}),i("span",{children:"Search"}),i("kbd",{children:"/"})]}),i(Connection,{}),i(Clock,{}),i(Button,
-{icon:dark.value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",onClick:()=>{theme.value=
-dark.value?"light":"dark"}}),!narrow.value&&i(Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",onClick:()=>setHelp(!0),children:"\
-?"})]}),i("main",{id:"content",tabIndex:-1,children:Page?i(Boundary,{children:i(Page,{})},parts.slice(0,2).join("/")):i(Empty,{icon:"alert",title:"There is no s\
-uch page.",children:i(LinkButton,{href:"#/",children:"Overview"})})}),search&&i(Search,{close:()=>setSearch(!1)}),help&&i(Help,{close:()=>setHelp(!1)})]})}function Connection(){
-let{kind,words,since}=state.value,now2=now.value;if(kind==="lost")return i("span",{class:"connection bad",role:"status",title:words,children:[i("i",{}),"No answ\
-er since ",clock(since/1e3,!0)]});if(kind==="refused")return i("span",{class:"connection warn",role:"status",title:words,children:[i("i",{}),"Figures are not up\
-dated"]});if(kind==="off")return i("span",{class:"connection muted",title:words,children:[i("i",{}),"No live figures"]});let nodes=now2?.nodes.length??1,missing=now2?.
-missing.length??0;return i("a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,href:"#/system",title:now2?.nodes.join(", "),children:[i("i",{}),
-nodes===1&&!missing?visible(now2?.node??session.value?.node):`${nodes} gateways`,missing>0&&`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S(()=>{let timer=setInterval(
-()=>again(turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.now()/1e3;return i("button",{type:"button",class:"clock",title:"Switch between lo\
-cal time and UTC",onClick:()=>{utc.value=!utc.value},children:[i("time",{children:clock(now2)})," ",i("small",{children:offset(now2)})]})}function useKeys(does){
-S(()=>{let went=0,press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()==="k"){event.preventDefault(),does.search();return}if(event.ctrlKey||
-event.metaKey||event.altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];if(target instanceof HTMLElement&&(target.isContentEditable||
-/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.key==="Escape"&&target.blur();return}if(localStorage.getItem(
-"letters")!=="off"){if(event.timeStamp-went<1500){went=0;let place=PLACES.find(one=>one.key===event.key);if(place){event.preventDefault(),go(place.id==="overvie\
-w"?"#/":link([place.id]));return}}if(event.key==="g")went=event.timeStamp;else if(event.key==="/")event.preventDefault(),does.search();else if(event.key==="?")event.
-preventDefault(),does.help();else if(event.key==="e")document.querySelector("[data-key=e]")?.click();else if(event.key==="n")document.querySelector("[data-key=n\
-]")?.click();else if(event.key==="Escape"){let{parts}=route.peek();parts.length>1&&go(link([parts[0]]))}}};return addEventListener("keydown",press),()=>removeEventListener(
-"keydown",press)},[])}var KEYS=[["/ or Ctrl-K","Search everything"],["g then o a k p c e u l s","Go to Overview, APIs, Keys, Policies, Clients, Certificates, Us\
-age, Live tail, System"],["j, k","Next, previous row"],["Enter","Open the row"],["e","Edit"],["n","New"],["Esc","Close, back to the list"],["?","This list"]];function Help({
-close}){let[on,set]=w(localStorage.getItem("letters")!=="off");return i(Dialog,{title:"Keys",close,children:[i("dl",{class:"keys",children:KEYS.map(([keys,does])=>i(
-$,{children:[i("dt",{children:i("kbd",{children:keys})}),i("dd",{children:does})]}))}),i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:on,
-onChange:()=>{localStorage.setItem("letters",on?"off":"on"),set(!on)}})," Single letters act"]})]})}function App(){S(()=>{load()},[]);let inside=session.value&&!ended.value;return S(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?i(
+ll",{children:i("bdi",{children:visible(one.note)})})]}),i("em",{children:one.kind})]},one.to+index))})]})})}var ApiPage=lazily("ApiPage"),Certificates=lazily("Certificates"),Clients=lazily("Clients"),KeyPage=lazily("KeyPage"),Models=lazily("Models"),Policies=lazily("P\
+olicies"),System=lazily("System"),PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,
+one:ApiPage},{id:"keys",name:"Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",
+name:"OAuth clients",icon:"client",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates},{id:"usage",name:"\
+Usage",icon:"usage",key:"u",page:Usage},{id:"models",name:"Models",icon:"model",key:"m",page:Models},{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},
+{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,setMenu]=w(!1),[search,setSearch]=w(!1),[help,setHelp]=w(!1),{parts}=route.
+value,place=PLACES.find(one=>one.id===(parts[0]??"overview"));S(()=>{document.title=`${parts[1]?`${visible(parts[1])} - `:""}${place?.name??"Not found"} - Tollg\
+ate`,setMenu(!1)},[route.value]),useKeys({search:()=>setSearch(!0),help:()=>setHelp(!0)});let Page=place?parts[1]&&place.one||place.page:null;return i("div",{class:`\
+shell ${menu?"with-menu":""}`,children:[i("a",{class:"skip",href:"#content",onClick:event=>{event.preventDefault(),document.getElementById("content")?.focus()},
+children:"Skip to the content"}),i("nav",{"aria-label":"Pages",children:[i("a",{class:"brand",href:"#/",children:[i(Logo,{}),"Tollgate"]}),i("ul",{children:PLACES.
+map(one=>i("li",{children:i("a",{href:`#/${one.id==="overview"?"":one.id}`,"aria-current":place===one?"page":void 0,onClick:()=>setMenu(!1),children:[i(Icon,{name:one.
+icon}),one.name]})},one.id))}),i("div",{class:"who",children:[i("span",{class:"user",title:session.value?.by_secret?"Signed in with the control secret":`Role: ${session.
+value?.role}`,children:[i(Icon,{name:"client"}),i("span",{children:[i("bdi",{children:session.value?.by_secret?"control secret":visible(session.value?.user)}),i(
+"small",{children:session.value?.role})]})]}),i(Button,{icon:"out",kind:"quiet","aria-label":"Sign out",title:"Sign out",onClick:()=>{signOut()}})]})]}),menu&&i(
+"div",{class:"veil",onClick:()=>setMenu(!1)}),i("header",{class:"top",children:[narrow.value&&i(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","aria-expan\
+ded":menu,onClick:()=>setMenu(!menu)}),i("button",{type:"button",class:"search-box","aria-label":"Search everything",onClick:()=>setSearch(!0),children:[i(Icon,
+{name:"search"}),i("span",{children:"Search"}),i("kbd",{children:"/"})]}),i(Connection,{}),i(Clock,{}),i(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria\
+-label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&i(
+Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",onClick:()=>setHelp(!0),children:"?"})]}),i("main",{id:"content",tabIndex:-1,
+children:Page?i(Boundary,{children:i(Page,{})},parts.slice(0,2).join("/")):i(Empty,{icon:"alert",title:"There is no such page.",children:i(LinkButton,{href:"#/",
+children:"Overview"})})}),search&&i(Search,{close:()=>setSearch(!1)}),help&&i(Help,{close:()=>setHelp(!1)})]})}function Connection(){let{kind,words,since}=state.
+value,now2=now.value;if(kind==="lost")return i("span",{class:"connection bad",role:"status",title:words,children:[i("i",{}),"No answer since ",clock(since/1e3,!0)]});
+if(kind==="refused")return i("span",{class:"connection warn",role:"status",title:words,children:[i("i",{}),"Figures are not updated"]});if(kind==="off")return i(
+"span",{class:"connection muted",title:words,children:[i("i",{}),"No live figures"]});let nodes=now2?.nodes.length??1,missing=now2?.missing.length??0;return i("\
+a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,href:"#/system",title:now2?.nodes.join(", "),children:[i("i",{}),nodes===1&&!missing?visible(
+now2?.node??session.value?.node):`${nodes} gateways`,missing>0&&`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S(()=>{let timer=setInterval(()=>again(
+turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.now()/1e3;return i("button",{type:"button",class:"clock",title:"Switch between local time a\
+nd UTC",onClick:()=>{utc.value=!utc.value},children:[i("time",{children:clock(now2)})," ",i("small",{children:offset(now2)})]})}function useKeys(does){S(()=>{let went=0,
+press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()==="k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.
+altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];if(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.
+test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.key==="Escape"&&target.blur();return}if(localStorage.getItem("letters")!=="off"){if(event.
+timeStamp-went<1500){went=0;let place=PLACES.find(one=>one.key===event.key);if(place){event.preventDefault(),go(place.id==="overview"?"#/":link([place.id]));return}}
+if(event.key==="g")went=event.timeStamp;else if(event.key==="/")event.preventDefault(),does.search();else if(event.key==="?")event.preventDefault(),does.help();else if(event.
+key==="e")document.querySelector("[data-key=e]")?.click();else if(event.key==="n")document.querySelector("[data-key=n]")?.click();else if(event.key==="Escape"){
+let{parts}=route.peek();parts.length>1&&go(link([parts[0]]))}}};return addEventListener("keydown",press),()=>removeEventListener("keydown",press)},[])}var KEYS=[
+["/ or Ctrl-K","Search everything"],["g then o a k p c e u m l s","Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Live tail, System"],
+["j, k","Next, previous row"],["Enter","Open the row"],["e","Edit"],["n","New"],["Esc","Close, back to the list"],["?","This list"]];function Help({close}){let[
+on,set]=w(localStorage.getItem("letters")!=="off");return i(Dialog,{title:"Keys",close,children:[i("dl",{class:"keys",children:KEYS.map(([keys,does])=>i($,{children:[
+i("dt",{children:i("kbd",{children:keys})}),i("dd",{children:does})]}))}),i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:on,onChange:()=>{
+localStorage.setItem("letters",on?"off":"on"),set(!on)}})," Single letters act"]})]})}function App(){S(()=>{load()},[]);let inside=session.value&&!ended.value;return S(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?i(
 $,{children:[i(Shell,{}),i(Toasts,{})]}):door.value||silent.value||ended.value?i(SignIn,{}):null}var root=document.getElementById("app");root&&he(i(App,{}),root);

@@ -1,6 +1,7 @@
 import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
-TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,clock,copy,count,dark,duration,ends,full,gateways,get,go,guard,here,highest,hour,i,latest,
-limit,link,listKeys,may,moment,narrow,now,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,capital,clock,copy,count,dark,date,duration,ends,full,gateways,get,go,guard,here,highest,
+hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,usd,useList,
+useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -240,7 +241,7 @@ imary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{ch
 {failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.
 exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,
 take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),
-[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome=U(null);S(()=>outcome.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
+[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome2=U(null);S(()=>outcome2.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
 let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),
 setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{setBusy("")}},list=()=>run("list",
 async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.some(one=>one.name===name)||choose(
@@ -260,7 +261,7 @@ value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"w
 fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textare\
 a",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.
 name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"\
-submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome,children:[i(Failed,{failure,id,secret:asking.key}),
+submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome2,children:[i(Failed,{failure,id,secret:asking.key}),
 found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.
 message?.result}),i("details",{children:[i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.
 key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,
@@ -482,17 +483,17 @@ col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:
 "tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"never"}),i("td",{children:version.override_target?i(Text,
 {mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.
 length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
-arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date=>Date.parse(date)/1e3,of=row2=>state2(seconds(
-row2.not_after),seconds(row2.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??"not_af\
-ter"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Certifica\
-tes",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i(Button,{icon:"\
-plus",kind:"primary","data-key":"n",onClick:()=>setAdding(!0),children:"Add certificate"})]}),!can&&i("p",{class:"list-end",children:"Your role can view certifi\
-cates, not change them."}),i(Table,{label:"Certificates",list,id:row2=>row2.id,open:setOpen,order:"not_after",tone:row2=>of(row2)[1]==="expired"?"expired":void 0,
-empty:i(Empty,{icon:"certificate",title:q.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q.get("q")?null:"Upload certificates for TL\
-S, of clients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,show:row2=>i("a",
-{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.dns_names?.join(", ")||row2.subject_cn})})},{id:"state",bare:!0,name:"\
-State",show:row2=>i(Badge,{tone:of(row2)[0],children:of(row2)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row2=>i("span",{class:of(row2)[1]==="\
-expired"?"bad":"",title:full(seconds(row2.not_after)),children:ago(seconds(row2.not_after))})},{id:"issuer",name:"Issuer",show:row2=>i(Text,{children:row2.issuer_cn||
+arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date2=>Date.parse(date2)/1e3,of=row2=>state2(
+seconds(row2.not_after),seconds(row2.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??
+"not_after"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Ce\
+rtificates",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter certificates",placeholder:"Name, subject, issuer"}),can&&i(Button,
+{icon:"plus",kind:"primary","data-key":"n",onClick:()=>setAdding(!0),children:"Add certificate"})]}),!can&&i("p",{class:"list-end",children:"Your role can view \
+certificates, not change them."}),i(Table,{label:"Certificates",list,id:row2=>row2.id,open:setOpen,order:"not_after",tone:row2=>of(row2)[1]==="expired"?"expired":
+void 0,empty:i(Empty,{icon:"certificate",title:q.get("q")?"No certificate matches.":"No certificate was uploaded.",children:q.get("q")?null:"Upload certificates\
+ for TLS, of clients and for upstreams. Those in files are below while they are in use."}),columns:[{id:"subject",name:"For",sort:"subject_cn",grow:!0,show:row2=>i(
+"a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.dns_names?.join(", ")||row2.subject_cn})})},{id:"state",bare:!0,
+name:"State",show:row2=>i(Badge,{tone:of(row2)[0],children:of(row2)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row2=>i("span",{class:of(row2)[1]===
+"expired"?"bad":"",title:full(seconds(row2.not_after)),children:ago(seconds(row2.not_after))})},{id:"issuer",name:"Issuer",show:row2=>i(Text,{children:row2.issuer_cn||
 "unknown"})},{id:"kind",name:"Holds",show:row2=>row2.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row2=>i(Users,{row:row2})}]}),
 i(InService,{}),open&&i(One3,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({
 row:row2}){return row2.used_by?row2.used_by.length?i($,{children:row2.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",{href:link(["a\
@@ -606,7 +607,146 @@ function Extend({expires=0,save,close}){let[span2,setSpan]=w(2592e3),from=Math.m
 {title:"Extend this key",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",onClick:()=>save(until),children:"Exte\
 nd"})]}),children:[expires>0?null:i(Note,{children:"It does not expire now. This gives it an end."}),i(Field,{label:"By",children:i("select",{value:span2,onChange:event=>setSpan(
 Number(event.currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i("option",{value:seconds2,children:name},seconds2)),i("option",{value:0,children:"wit\
-hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}function Policies(){let q=route.value.query,list=useList("policies",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}var KEYS_MAX2=100,ANSWER_BYTES2=1<<20,SHOW_EVERY_MS=60;function Playground({close}){let known=useLoaded(()=>get("llm/overview"),[0]),apis2=known.value?.apis??[],
+[api,setApi]=w(""),id=api||apis2[0]||"",definition=useLoaded(()=>id?get(`apis/${segment(id)}`):Promise.resolve(null),[id]);return may("editor")?i(Dialog,{title:"\
+Playground",close,side:!0,children:[known.failure?i(ErrorBox,{failure:known.failure,retry:known.again}):null,definition.failure?i(ErrorBox,{failure:definition.failure,
+retry:definition.again}):null,known.value&&apis2.length===0&&i(Note,{children:["No API has ",i("code",{children:"tollgate.llm"})," yet, so there is no model to \
+ask."]}),apis2.length>1&&i("div",{class:"form",children:i(Field,{label:"API",wide:!0,children:i("select",{value:id,onChange:event=>setApi(event.currentTarget.value),
+children:apis2.map(one=>i("option",{value:one,children:visible(one)},one))})})}),id&&definition.value&&i(Talk,{id,definition:definition.value},id)]}):i(Dialog,{
+title:"Playground",close,children:i(Note,{children:"Your role can view, not send requests."})})}function modelsOf(definition){let llm=definition?.tollgate?.llm??
+{},names=[...(llm.models??[]).map(one=>one?.name),...(llm.providers??[]).flatMap(one=>one?.models??[])];return[...new Set(names.filter(name=>typeof name=="strin\
+g"&&name&&!name.includes("*")))]}function Talk({id,definition}){let models=modelsOf(definition),[model,setModel]=w(models[0]??""),[key,setKey]=w(""),[keyId,setKeyId]=w(
+""),[prompt,setPrompt]=w(""),[tokens,setTokens]=w("400"),[text,setText]=w(""),[first,setFirst]=w(null),[found2,setFound]=w(null),[failure,setFailure]=w(null),running=U(
+null),[busy,setBusy]=w(!1);S(()=>()=>running.current?.abort(),[]);let keys=useLoaded(()=>definition.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.
+rows.filter(one=>one.apis?.includes(id)||one.policies?.length).slice(0,KEYS_MAX2),()=>[]),[id]),header2=headerOf(definition),path=`${String(definition.proxy?.listen_path??
+"/").replace(/\/$/,"")}/v1/chat/completions`;return i($,{children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault();let abort=new AbortController;
+running.current=abort,setBusy(!0),setFailure(null),setFound(null),setText(""),setFirst(null);let body={model,stream:!0,stream_options:{include_usage:!0},messages:[
+{role:"user",content:prompt}]};tokens&&(body.max_tokens=Number(tokens));let headers={"Content-Type":"application/json"};key&&!keyId&&(headers[header2]=key);let asked={
+api_id:id,method:"POST",path,host:definition.domain??"",headers,body:JSON.stringify(body),body_bytes:ANSWER_BYTES2,key_id:keyId,key_header:header2},began=performance.
+now(),reader=new Reader,shown3=0;try{let ended=await stream(asked,abort.signal,piece=>{reader.push(piece),reader.text&&!reader.begun&&(reader.begun=!0,setFirst(
+performance.now()-began)),performance.now()-shown3>SHOW_EVERY_MS&&(shown3=performance.now(),setText(reader.text))});setText(reader.text),setFound(ended)}catch(failed){
+setText(reader.text),abort.signal.aborted||setFailure(failed)}finally{setBusy(!1),running.current=null}},children:[!definition.use_keyless&&i(Field,{label:"Whos\
+e key",wide:!0,hint:keyId?"The gateway sends it; it is not shown.":void 0,children:i("select",{value:keyId,onChange:event=>setKeyId(event.currentTarget.value),children:[
+i("option",{value:"",children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),
+!definition.use_keyless&&!keyId&&i(Field,{label:`Key (${header2})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"\
+password",autocomplete:"off",value:key,onInput:event=>setKey(event.currentTarget.value)})}),i(Field,{label:"Model",children:[i("input",{class:"mono",required:!0,
+list:"models",spellcheck:!1,value:model,onInput:event=>setModel(event.currentTarget.value)}),i("datalist",{id:"models",children:models.map(one=>i("option",{value:one},
+one))})]}),i(Field,{label:"Tokens at most",children:i("input",{class:"mono",inputMode:"numeric",pattern:"[1-9][0-9]{0,6}",value:tokens,onInput:event=>setTokens(
+event.currentTarget.value)})}),i(Field,{label:"Prompt",wide:!0,children:i("textarea",{rows:4,required:!0,autofocus:!0,value:prompt,onInput:event=>setPrompt(event.
+currentTarget.value),onKeyDown:event=>{event.key==="Enter"&&(event.ctrlKey||event.metaKey)&&event.currentTarget.form?.requestSubmit()}})}),i("div",{class:"row w\
+ide",children:[busy?i(Button,{icon:"close",onClick:()=>running.current?.abort(),children:"Stop"}):i(Button,{kind:"primary",icon:"play",type:"submit",children:"A\
+sk"}),i("small",{children:"Goes through this gateway only, counts against limits and budgets, and costs what it costs a client. The prompt is not stored."})]})]}),
+failure?i(ErrorBox,{failure}):null,(busy||text||found2)&&i("div",{class:"stack",role:"region","aria-label":"Answer","aria-busy":busy,children:[found2&&found2.status!==
+200&&i(Refusal,{found:found2}),(busy||text)&&i("pre",{class:"document answer",tabIndex:0,"aria-live":"polite",children:text?text.split(`
+`).map(visible).join(`
+`):"Waiting for the first token"}),found2&&i(Took,{found:found2,first}),found2&&i("details",{children:[i("summary",{children:"The request through the gateway"}),
+i(Result,{found:found2,asked:id,secret:key})]})]})]})}function Refusal({found:found2}){let refused=found2.steps.find(step=>step.decision==="refuse"),said="";try{
+let body=JSON.parse(found2.body);said=String(body?.error?.message??body?.error??"")}catch{said=found2.error}return i("div",{class:"why bad",children:i("p",{children:[
+refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": "]}):i($,{children:[i("b",{children:found2.status||"No answer"}),": "]}),i(Text,{children:said||
+refused?.message||found2.error})]})})}function Took({found:found2,first}){let llm=found2.llm;if(!llm)return i(Note,{children:["What it took is not known, becaus\
+e nothing is recorded (enable_analytics).",first!=null&&i($,{children:[" The first token came after ",duration(first*1e3),", the whole answer after ",duration(found2.
+took_ms*1e3),"."]})]});let[tone2,word]=outcome(llm.outcome);return i($,{children:[i(Facts,{children:[i(Fact,{name:"Outcome",children:[i(Badge,{tone:tone2,children:word}),
+" ",llm.reason&&i(Text,{children:llm.reason}),llm.budget&&llm.outcome==="ok"&&i($,{children:[", ended where the budget ",i(Text,{children:llm.budget})," bounds \
+it"]}),llm.finish==="length"&&!llm.budget&&"ended at its bound of tokens"]}),llm.provider&&i(Fact,{name:"Answered by",children:[i(Text,{children:llm.provider_model}),
+" at ",i(Text,{children:llm.provider})]}),i(Fact,{name:"Tokens",children:[count(llm.input_tokens)," of the prompt",llm.cached_tokens>0&&` (${count(llm.cached_tokens)}\
+ cached)`,", ",count(llm.output_tokens)," of the answer",llm.reasoning_tokens>0&&` (${count(llm.reasoning_tokens)} reasoning)`]}),i(Fact,{name:"Cost",children:[
+usd(llm.cost_usd),llm.estimated&&", estimated"]}),i(Fact,{name:"Time",children:[llm.first_token_ms!=null&&i($,{children:[duration(llm.first_token_ms*1e3)," unti\
+l the first token, "]}),duration(found2.took_ms*1e3)," in all",llm.tokens_per_s!=null&&i($,{children:[", ",rate(llm.tokens_per_s)," tokens/s"]})]})]}),llm.attempts.
+length>1&&i("div",{children:[i("h3",{children:"Providers"}),i("ol",{class:"steps",children:llm.attempts.map((one,at)=>i("li",{class:outcome(one.outcome)[0],children:[
+i("span",{}),i("span",{children:[i(Text,{children:one.model})," at ",i(Text,{children:one.provider}),one.reason&&i("small",{children:[" ",i(Text,{children:one.reason})]})]}),
+i("small",{children:outcome(one.outcome)[1]}),i("small",{children:duration(one.took_ms*1e3)})]},at))})]})]})}var Reader=class{text="";begun=!1;rest="";push(piece){
+this.rest+=piece;let lines2=this.rest.split(`
+`);this.rest=lines2.pop()??"";for(let line of lines2)if(line.startsWith("data:"))try{let delta=JSON.parse(line.slice(5))?.choices?.[0]?.delta;typeof delta?.content==
+"string"&&(this.text+=delta.content)}catch{}}};async function stream(asked,signal,take){let response=await fetch("api/debug/stream",{method:"POST",headers:{"X-T\
+ollgate-Console":"1","Content-Type":"application/json"},body:JSON.stringify(asked),signal,credentials:"same-origin",cache:"no-store"});if(!response.ok||!response.
+body){let said=await response.json().catch(()=>({}));throw new Failure(response.status,said.message??said.error??`The gateway answered with status ${response.status}\
+.`,said)}let reader=response.body.pipeThrough(new TextDecoderStream).getReader(),rest="";for(;;){let{value,done}=await reader.read();if(done)throw new Failure(0,
+"The gateway ended the answer.");rest+=value;let events2=rest.split(`
+
+`);rest=events2.pop()??"";for(let event of events2){let data=event.slice(event.indexOf(`
+data: `)+7);if(event.startsWith("event: piece")&&take(JSON.parse(data)),event.startsWith("event: end"))return JSON.parse(data)}}}var SPANS3=[["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400],["90d","90 d",90*86400]],SPLITS=[["model","model","model"],["provider","provider",
+"provider"],["key","key","key"],["policy","team (policy)","policy"],["org","organisation","org"],["api","API","api_id"]],COLORS=["accent","warn","violet","teal",
+"pink","olive","ok","muted"],ROWS2=50,HAS_UNIT={tokens:"tokens",prompt_tokens:"prompt tokens",completion_tokens:"completion tokens",requests:"requests"},amount=(value,unit)=>unit===
+"usd"?usd(value):count(value);function Models(){let q=route.value.query,last2=SPANS3.some(([id])=>id===q.get("last"))?q.get("last"):"30d",seconds2=SPANS3.find(([
+id])=>id===last2)[2],by=SPLITS.some(([id])=>id===q.get("split"))?q.get("split"):"model",filters=Object.fromEntries(SPLITS.flatMap(([,,name2])=>q.get(name2)?[[name2,
+q.get(name2)]]:[])),[trying,setTrying]=w(!1),turn=Math.floor(tick.value/15),asked=JSON.stringify([last2,by,filters]),of2=members=>get(`llm/spend${query({last:last2,
+nodes:"all",...filters,...members})}`,{byItself:!0}),table=useLoaded(()=>of2({by,top:ROWS2}),[asked,turn]),timed=useLoaded(()=>of2({by:"time",split:by,step:seconds2>
+3*86400?"1d":"1h",top:1e4}),[asked,turn]),name=SPLITS.find(([id])=>id===by)[1],none=table.failure instanceof Failure&&table.failure.status===404,failure=none?null:
+table.failure??timed.failure,found2=table.value,missing=found2?.missing??[];return i($,{children:[i("div",{class:"page-head",children:[i("h1",{class:"page",children:"\
+Models"}),may("editor")&&i(Button,{kind:"primary",icon:"play",class:"push",onClick:()=>setTrying(!0),children:"Playground"})]}),i("div",{class:"toolbar",children:[
+i("div",{class:"segments",role:"group","aria-label":"Span",children:SPANS3.map(([id,title])=>i("button",{type:"button","aria-pressed":last2===id,onClick:()=>refine(
+{last:id}),children:title},id))}),i("label",{class:"row",children:["by ",i("select",{"aria-label":"Split by",value:by,onChange:event=>refine({split:event.currentTarget.
+value}),children:SPLITS.map(([id,title])=>i("option",{value:id,children:title},id))})]}),Object.entries(filters).map(([filter,value])=>i("span",{class:"chip",children:[
+i("bdi",{children:[filter.replace("_id",""),": ",visible(value)]}),i("button",{type:"button","aria-label":`Remove the filter ${filter}`,onClick:()=>refine({[filter]:void 0}),
+children:i(Icon,{name:"close"})})]},filter)),i(Button,{icon:"download",class:"push",disabled:!found2,onClick:()=>{download(`llm/spend${query({last:last2,nodes:"\
+all",...filters,by,top:1e4,format:"csv"})}`,`llm-spend-by-${by}.csv`)},children:"CSV"})]}),none&&i(Note,{tone:"warn",icon:"alert",children:["What models cost is\
+ not recorded. ",i(Text,{children:table.failure.message})]}),failure?i(ErrorBox,{failure,retry:()=>{table.again(),timed.again()},since:table.at??void 0}):null,found2?.
+partial&&i(Note,{tone:"warn",icon:"alert",children:"Only part of it was read within 2 s: the figures are too small. Choose a shorter span or filter."}),missing.
+length>0&&i(Note,{tone:"warn",icon:"alert",children:["Without ",missing.map(visible).join(", "),"."]}),found2&&i(Figures,{found:found2,span:SPANS3.find(([id])=>id===
+last2)[1]}),i("div",{class:"stack",children:[!none&&i($,{children:[i(Plot,{title:`Cost by ${name}`,unit:seconds2>3*86400?"US dollars a day":"US dollars an hour",
+...plotted(timed.value,seconds2>3*86400?86400:3600),show:value=>usd(value),height:200},asked),i(Table2,{by,name,found:found2})]}),i(Budgets,{}),!none&&i("div",{
+class:"two",children:[i(Fallbacks,{of:of2,asked,turn}),i(Refused2,{of:of2,asked,turn})]})]}),trying&&i(Playground,{close:()=>setTrying(!1)})]})}function Figures({
+found:found2,span:span2}){let{total,month}=found2,figure=(name,value,note)=>i("div",{class:"panel figure",children:[i("span",{children:name}),i("strong",{children:value}),
+i("small",{children:note})]});return i("div",{class:"figures",role:"group","aria-label":"In short",children:[figure(`Spent in ${span2}`,usd(total.cost_usd),total.
+estimated?`${count(total.estimated)} answers estimated`:"as providers told"),figure("This month",usd(month.cost_usd),`since ${date(month.from)}`),figure("Foreca\
+st",usd(month.forecast_usd),`to ${date(month.to-1)}, as in the past 7 days`),figure("Requests",count(total.requests),`${count(total.attempts)} to providers`),figure(
+"Tokens",count(total.input_tokens+total.output_tokens),`${count(total.output_tokens)} of answers`),figure("First token",total.first_token_ms==null?UNKNOWN:duration(
+total.first_token_ms*1e3),"mean of streams")]})}function Table2({by,name,found:found2}){let rows=found2?.rows??[],all=found2?.total.cost_usd??0,filter=SPLITS.find(
+([id])=>id===by)[2],next=by==="model"||by==="provider"?"key":"model";return i(Panel,{title:`By ${name}`,note:found2?`${usd(all)}${rows.length>=ROWS2?`, the ${ROWS2}\
+ dearest`:""}`:"loading",children:rows.length===0?i(Empty,{icon:"usage",title:found2?"No request to a model in this span.":"Loading",children:found2&&i($,{children:[
+"An API with ",i("code",{children:"tollgate.llm"})," is one endpoint in front of many providers."]})}):i("div",{class:"scroll-x",children:i("table",{class:"plai\
+n",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:capital(name)}),i("th",{scope:"col",class:"number",children:"Cost"}),!narrow.value&&
+i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"Prompt"}),i("th",{scope:"\
+col",class:"number",children:"Answers"}),!narrow.value&&i($,{children:[i("th",{scope:"col",class:"number",children:"Cached"}),i("th",{scope:"col",class:"number",
+children:"First token"})]})]})}),i("tbody",{children:rows.map(row2=>i("tr",{children:[i("th",{scope:"row",children:[i("button",{type:"button",class:"as-link",title:`\
+Only ${visible(row2.value)}`,onClick:()=>refine({[filter]:String(row2.value),split:next}),children:i(Text,{children:row2.alias||row2.value||"none"})}),by==="key"&&
+row2.value&&i($,{children:[row2.alias&&i("small",{children:[" ",i(Text,{mono:!0,children:String(row2.value).slice(0,12)})]})," ",i("a",{href:link(["keys",String(
+row2.value)],{alias:row2.alias}),"aria-label":"Open the key",children:i(Icon,{name:"right"})})]})]}),i("td",{class:"number",children:[usd(row2.cost_usd),row2.estimated>
+0&&i("small",{title:`${row2.estimated} answers are estimated: their providers have not told what they took`,children:" ~"})]}),!narrow.value&&i("td",{children:[
+i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${all?100*row2.cost_usd/all:0}%`}})}),percent(all?row2.cost_usd/all:0)]}),i("td",{
+class:"number",children:count(row2.requests)}),i("td",{class:"number",children:count(row2.input_tokens)}),i("td",{class:"number",children:count(row2.output_tokens)}),
+!narrow.value&&i($,{children:[i("td",{class:"number",children:count(row2.cached_tokens)}),i("td",{class:"number",children:row2.first_token_ms==null?UNKNOWN:duration(
+row2.first_token_ms*1e3)})]})]},row2.value))})]})})})}function Budgets(){let loaded2=useLoaded(()=>get("llm/overview",{byItself:!0}),[0,Math.floor(tick.value/5)]),
+all=loaded2.value?.budgets??[],[shared,own]=[all.filter(one=>one.standing),all.filter(one=>!one.standing)],refused=own.reduce((sum,one)=>sum+one.refused,0);return loaded2.
+failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Budgets",note:refused>0?`those of keys and policies have refused ${refused===1?
+"one request":`${count(refused)} requests`}`:void 0,children:shared.length===0?i(Empty,{icon:"info",title:"No budget of an API or organisation is in use.",children:"\
+Budgets appear here with the first request that they apply to."}):i("div",{class:"scroll-x",children:i("table",{class:"plain",children:[i("thead",{children:i("t\
+r",{children:[i("th",{scope:"col",children:"Budget"}),!narrow.value&&i("th",{scope:"col",children:"Of"}),i("th",{scope:"col",children:"Used"}),i("th",{scope:"co\
+l",class:"number",children:"Left"}),i("th",{scope:"col",class:"number",children:"At its end"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Ends"}),
+i("th",{scope:"col",class:"number",children:"Refused"})]})]})}),i("tbody",{children:shared.map(one=>i(BudgetRow,{budget:one,standing:one.standing},`${one.api_id}\
+ ${one.of} ${one.name}`))})]})})})}function BudgetRow({budget,standing}){let{unit,per,max,used,left,to,forecast,soft}=standing,share=max>0?Math.min(1,used/max):
+0,expected=forecast!=null&&max>0?Math.min(1,forecast/max):share,tone2=share>=1?"bad":expected>=1?"warn":"ok";return i("tr",{children:[i("th",{scope:"row",children:[
+i(Text,{children:budget.name})," ",i("small",{children:[soft?"soft":"hard",", ",HAS_UNIT[unit]?`${HAS_UNIT[unit]} `:"","a ",per]})]}),!narrow.value&&i("td",{children:budget.
+of==="api"?i("a",{href:link(["apis",budget.api_id]),children:i(Text,{children:budget.api_id})}):budget.of}),i("td",{children:[i("span",{class:`budget ${tone2}`,
+"aria-hidden":"true",children:[i("i",{style:{width:`${expected*100}%`}}),i("span",{style:{width:`${share*100}%`}})]}),amount(used,unit)," of ",amount(max,unit)]}),
+i("td",{class:"number",children:amount(left,unit)}),i("td",{class:`number ${tone2==="ok"?"":tone2}`,children:forecast==null?UNKNOWN:i($,{children:[amount(forecast,
+unit),forecast>max&&i("small",{children:[" over by ",percent(forecast/max-1)]})]})}),!narrow.value&&i($,{children:[i("td",{children:ago(to)}),i("td",{class:"num\
+ber",children:count(budget.refused)})]})]})}function Fallbacks({of:of2,asked,turn}){let moves=useLoaded(()=>of2({by:"instead_of",split:"provider"}),[asked,turn]),
+good=useLoaded(()=>of2({by:"instead_of",split:"provider",outcome:"ok"}),[asked,turn]),why=useLoaded(()=>of2({by:"provider",split:"reason"}),[asked,turn]),rows=(moves.
+value?.rows??[]).filter(row2=>row2.value!==""),answered=row2=>good.value?.rows.find(one=>one.value===row2.value&&one.split===row2.split)?.requests??0,reasons=from=>(why.
+value?.rows??[]).filter(row2=>row2.value===from&&row2.split).slice(0,3);return i(Panel,{title:"Fallbacks",note:rows.length?void 0:"none",children:rows.length===
+0?i(Empty,{icon:"ok",title:"No provider was asked in place of another."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
+col",children:"In place of"}),i("th",{scope:"col",children:"was asked"}),i("th",{scope:"col",class:"number",children:"Times"}),i("th",{scope:"col",class:"number",
+children:"Answered"})]})}),i("tbody",{children:rows.map(row2=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:row2.value}),reasons(row2.value).
+map(one=>i("div",{children:i("small",{children:[i(Text,{children:one.split}),one.attempts>0&&`, ${count(one.attempts)} times`]})},one.split))]}),i("td",{children:i(
+Text,{children:row2.split})}),i("td",{class:"number",children:count(row2.attempts)}),i("td",{class:"number",children:count(answered(row2))})]},`${row2.value} ${row2.
+split}`))})]})})}function Refused2({of:of2,asked,turn}){let found2=useLoaded(()=>of2({by:"reason",split:"outcome",top:500}),[asked,turn]),bounded=useLoaded(()=>of2(
+{by:"budget",split:"outcome"}),[asked,turn]),rows=(found2.value?.rows??[]).filter(row2=>row2.requests>0&&row2.split!=="ok"&&row2.split!=="cached").sort((a,b2)=>b2.
+requests-a.requests),ended=(bounded.value?.rows??[]).filter(row2=>row2.value&&row2.requests>0&&row2.split==="ok");return i(Panel,{title:"Refused or cut",note:i(
+"a",{href:link(["live"]),children:"single requests"}),children:rows.length+ended.length===0?i(Empty,{icon:"ok",title:"Every request was answered."}):i("table",{
+class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"What"}),i("th",{scope:"col",children:"Why"}),i("th",{scope:"col",class:"\
+number",children:"Requests"})]})}),i("tbody",{children:[rows.slice(0,20).map(row2=>i("tr",{children:[i("td",{children:i(Badge,{tone:outcome(row2.split??"")[0],children:outcome(
+row2.split??"")[1]})}),i("td",{children:i(Text,{children:capital(String(row2.value))})}),i("td",{class:"number",children:count(row2.requests)})]},`${row2.value}\
+ ${row2.split}`)),ended.map(row2=>i("tr",{children:[i("td",{children:i(Badge,{tone:"warn",children:"ended early"})}),i("td",{children:["The answer had its end w\
+here the budget ",i(Text,{children:row2.value})," bounds it"]}),i("td",{class:"number",children:count(row2.requests)})]},`budget ${row2.value}`))]})]})})}function plotted(found2,unit){
+if(!found2)return{lines:[],times:[]};let times=[];for(let at=Math.floor(found2.from/unit)*unit;at<found2.to&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
+times.map((time,at)=>[time,at])),sums=new Map,aliases=Object.create(null);for(let row2 of found2.rows)sums.set(row2.split??"",(sums.get(row2.split??"")??0)+row2.
+cost_usd),row2.alias&&row2.split&&(aliases[row2.split]=row2.alias);let names=[...sums].filter(([,cost])=>cost>0).sort((a,b2)=>+(a[0]==="_other")-+(b2[0]==="_oth\
+er")||b2[1]-a[1]).slice(0,narrow.value?1:8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row2 of found2.rows){let at=place2.
+get(Math.floor(Number(row2.value)/unit)*unit),line=values.get(row2.split??"");at!==void 0&&line&&(line[at]=(line[at]??0)+row2.cost_usd)}return{times,lines:names.
+map((name,at)=>({name:name==="_other"?"other":visible(aliases[name]??name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===
+1}))}}async function download(path,name){let{text}=await ask("GET",path),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([text],{type:"t\
+ext/csv"})),file.download=name,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}function Policies(){let q=route.value.query,list=useList("policies",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
 policies,open=q.get("open");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Policies",list.total!=null&&i("small",{children:count(
 list.total)})]}),i(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
 1"}),children:"New policy"})]}),!can&&i("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: there is no folder for them (policies.pol\
@@ -750,4 +890,4 @@ children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDef
 word changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"O\
 ld password",children:i("input",{type:"password",autofocus:!0,required:!0,autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),
 i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"n\
-ew-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Policies,System};
+ew-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};

@@ -32,6 +32,8 @@ mod key_events;
 mod keys;
 mod lists;
 mod llm_budgets;
+mod llm_overview;
+mod llm_spend;
 mod logged_files;
 mod masking;
 mod mcp_state;
@@ -334,7 +336,10 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(cache::forget_key_sets))
         .routes(routes!(api_health::health))
         .routes(routes!(usage::usage))
+        .routes(routes!(llm_spend::spend))
+        .routes(routes!(llm_overview::overview))
         .routes(routes!(debug::debug))
+        .routes(routes!(debug::live::debug_stream))
         .routes(routes!(check::api))
         .routes(routes!(check::policy))
         .routes(routes!(check::key))

@@ -4,6 +4,7 @@ use crate::report::ShownApis;
 use serde::{Deserialize, Serialize};
 use tollgate_observe::tap::{TailFilter, TopBy};
 use tollgate_statistics::SpanQuestion;
+use tollgate_store::spend::SpendQuestion;
 use tollgate_store::usage::UsageQuestion;
 
 /// A question to a gateway.
@@ -33,6 +34,10 @@ pub enum FiguresQuestion {
     /// What a gateway has recorded.
     Usage {
         question: UsageQuestion,
+    },
+    /// What language models cost.
+    Spend {
+        question: SpendQuestion,
     },
     /// When a key was used last.
     LastSeen {

@@ -18,6 +18,7 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_observe::tap::{TailFilter, TopBy};
 use tollgate_observe::{ChangeKind, GatewayChange, TailEntry};
 use tollgate_statistics::{COUNTERS, HistorySpan, SpanQuestion, Summary, TopCount};
+use tollgate_store::spend::{SpendAnswer, SpendQuestion};
 use tollgate_store::usage::{Usage, UsageAnswer, UsageQuestion};
 use tollgate_store::{SharedRevision, StoreFault};
 
@@ -54,6 +55,13 @@ pub struct NodeTop {
 pub struct NodeUsage {
     /// `None` if it records none, or could not read it.
     pub answer: Option<UsageAnswer>,
+}
+
+/// What language models cost at one gateway.
+#[derive(Serialize, Deserialize)]
+pub struct NodeSpend {
+    /// `None` if it records nothing, or could not read it.
+    pub answer: Option<SpendAnswer>,
 }
 
 /// Which definitions and policies one gateway serves.
@@ -130,6 +138,11 @@ impl OwnFigures {
         Some(self.recorded()?.answer(question, Some(deadline)))
     }
 
+    /// What language models cost, if it is recorded; blocks until `deadline` at most.
+    pub fn spend(&self, question: &SpendQuestion, deadline: Instant) -> Option<Result<SpendAnswer, StoreFault>> {
+        Some(self.recorded()?.spend(question, deadline))
+    }
+
     /// The minute in which a key was used last, if usage is recorded.
     pub fn last_seen(&self, key: &str) -> Option<Result<Option<i64>, StoreFault>> {
         Some(self.recorded()?.last_seen(key))
@@ -198,6 +211,10 @@ impl ClusterHost for OwnFigures {
             FiguresQuestion::Usage { question } => {
                 let found = self.usage(&question, Instant::now() + USAGE_READ_TIME_MAX);
                 serde_json::to_value(NodeUsage { answer: found.and_then(Result::ok) }).ok()
+            }
+            FiguresQuestion::Spend { question } => {
+                let found = self.spend(&question, Instant::now() + USAGE_READ_TIME_MAX);
+                serde_json::to_value(NodeSpend { answer: found.and_then(Result::ok) }).ok()
             }
             FiguresQuestion::LastSeen { key } => serde_json::to_value(self.last_seen(&key).and_then(Result::ok).flatten()).ok(),
             FiguresQuestion::Serving { revision, stamp } => {

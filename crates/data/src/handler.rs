@@ -7,6 +7,7 @@ mod finish;
 mod forward;
 mod held;
 mod in_flight;
+mod late_records;
 mod mirror;
 mod observed;
 mod own_response;
@@ -35,6 +36,7 @@ use context::RequestContext;
 use finish::ResponseMaker;
 use held::{HeldAt, HeldRequest};
 use in_flight::{Chosen, InFlight, VersionPlace};
+use late_records::LateRecords;
 use probed::{Probe, ProbedHandler};
 use rehearsal::RehearsalRun;
 use std::borrow::Cow;
@@ -82,6 +84,8 @@ pub struct CoreService {
     /// Index of this core.
     index: usize,
     recorder: Option<Recorder>,
+    /// Records that wait for their last figures.
+    late: LateRecords,
     /// Shows single requests to people who look.
     tap: RequestTap,
     /// Number of chains run.
@@ -119,6 +123,7 @@ impl CoreService {
             ticket: Cell::new(0),
             time_of_day: TimeOfDay::new(),
             rehearsal: None,
+            late: LateRecords::default(),
             tap: RequestTap::new(shared.observer.watch.clone()),
             recorder: shared.observer.recording.as_ref().and_then(|recording| recording.recorder(core)),
             shared,
@@ -247,6 +252,7 @@ impl Service for CoreHandle {
         self.0.time_of_day.read();
         // What is no longer served is let go, also by a core without requests.
         self.0.snapshot();
+        self.0.write_complete(false);
         self.0.recorder.iter().for_each(Recorder::tick);
         self.0.tap.tick();
     }

@@ -4,7 +4,9 @@ use super::core_queue::CoreQueue;
 use serde::Serialize;
 use std::net::IpAddr;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
+use tollgate_model::analytics::LlmStats;
 use utoipa::ToSchema;
 
 /// Requests that wait for a core: operators are few, and each waits for an answer.
@@ -23,6 +25,8 @@ pub struct ProbeRequest {
     pub body_bytes_max: usize,
     pub time_max: Duration,
     pub answer: oneshot::Sender<ProbeReport>,
+    /// Gets the pieces of the response's body as they come, `body_bytes_max` in all.
+    pub pieces: Option<UnboundedSender<Vec<u8>>>,
 }
 
 /// What became of it.
@@ -34,6 +38,8 @@ pub struct ProbeReport {
     pub steps: Vec<ProbeStep>,
     pub steps_left_out: usize,
     pub upstream: Option<ProbedUpstream>,
+    /// What a request to a language model took, if it is recorded.
+    pub llm: Option<Box<LlmStats>>,
     pub response: Option<ProbeResponse>,
     /// Why there is no response.
     pub failure: Option<String>,

@@ -37,6 +37,7 @@ use tollgate_offload::StartedOnce;
 use tollgate_outbound::LazyCallClient;
 use tollgate_pattern::PatternPool;
 use tollgate_plugin::{HookKind, PluginDrivers};
+use tollgate_statistics::LlmCalls;
 use tollgate_tls::{self, Library, TlsRules};
 
 /// All state that survives reloads.
@@ -72,6 +73,8 @@ pub struct Registry {
     pub own_apis: OnceLock<Arc<dyn OwnApis>>,
     /// Where calls of MCP clients wait for answers.
     pub mailboxes: Arc<Mailboxes>,
+    /// What becomes of requests to language models, for their records.
+    pub llm_calls: Arc<LlmCalls>,
     /// Seals names of sessions: all gateways of a cluster have the same.
     pub session_secret: OnceLock<[u8; 32]>,
     /// The clients of the OAuth 2.0 provider.

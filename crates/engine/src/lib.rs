@@ -56,8 +56,8 @@ pub use pace::Speed;
 pub use resolver::{SrvRecord, SrvResolver};
 pub use service::{
     BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd, HoldUntil,
-    KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, Resend, ResponseVerdict, Retarget,
-    Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector, Verdict, Work,
+    KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, OwnWatch, Resend, ResponseVerdict,
+    Retarget, Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector, Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

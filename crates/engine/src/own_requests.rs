@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::core::Core;
 use crate::kept_bodies::Room;
 use crate::pipe::{Pipe, PipeReader};
-use crate::service::{ClientInfo, OwnExchange, OwnFault, OwnRequests, OwnResponse};
+use crate::service::{ClientInfo, OwnExchange, OwnFault, OwnRequests, OwnResponse, OwnWatch};
 use crate::stream::Stream;
 use std::rc::{Rc, Weak};
 use tollgate_http::{Body, BodyReader, HeaderStorage, Response};
@@ -23,7 +23,7 @@ impl CoreEntrance {
 }
 
 impl OwnRequests for CoreEntrance {
-    fn send(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize) -> OwnExchange {
+    fn send_watched(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize, watch: OwnWatch) -> OwnExchange {
         let core = self.0.upgrade();
         Box::pin(async move {
             let core = core.ok_or(OwnFault::Closed)?;
@@ -35,7 +35,7 @@ impl OwnRequests for CoreEntrance {
             tokio::task::spawn_local(Box::pin(Connection::of_stream(core, Stream::Pipe(far), client, None)));
             let Pipe { reader, mut writer } = near;
             let reader = ResponseReader { reader, bytes: Vec::new() };
-            let mut receiving = std::pin::pin!(reader.read(to_head, head_bytes_max, bytes_max, room));
+            let mut receiving = std::pin::pin!(reader.read(to_head, (head_bytes_max, bytes_max), room, watch));
             let sending = async {
                 // A connection that responds early may not read the whole request.
                 let _ = writer.write_all(&request).await;
@@ -66,15 +66,17 @@ impl ResponseReader {
     async fn read(
         mut self,
         to_head: bool,
-        head_bytes_max: usize,
-        bytes_max: usize,
+        (head_bytes_max, bytes_max): (usize, usize),
         mut room: Room,
+        mut watch: OwnWatch,
     ) -> Result<OwnResponse, OwnFault> {
         let head = self.head(to_head, head_bytes_max).await?;
         let mut reader = BodyReader::new(head.body);
         let mut body = Vec::new();
         loop {
+            let known = body.len();
             reader.decode(&self.bytes, &mut body).map_err(|_| OwnFault::Closed)?;
+            body.get(known..).filter(|piece| !piece.is_empty()).into_iter().for_each(&mut watch);
             if body.len() > bytes_max {
                 return Err(OwnFault::TooLarge);
             }

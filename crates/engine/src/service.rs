@@ -40,8 +40,16 @@ pub trait Service {
 /// Sends requests to the core itself, on behalf of clients.
 pub trait OwnRequests {
     /// Sends the bytes of one request as `client`. `to_head`: its method is HEAD. The body of the response has at most `bytes_max` bytes.
-    fn send(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize) -> OwnExchange;
+    fn send(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize) -> OwnExchange {
+        self.send_watched(client, request, to_head, bytes_max, Box::new(|_| ()))
+    }
+
+    /// The same, and `watch` gets each piece of the response's body as it comes.
+    fn send_watched(&self, client: ClientInfo, request: Vec<u8>, to_head: bool, bytes_max: usize, watch: OwnWatch) -> OwnExchange;
 }
+
+/// Gets pieces of a response's body.
+pub type OwnWatch = Box<dyn FnMut(&[u8])>;
 
 /// The response to such a request, when it is complete.
 pub type OwnExchange = Pin<Box<dyn Future<Output = Result<OwnResponse, OwnFault>>>>;

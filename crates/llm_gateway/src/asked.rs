@@ -1,6 +1,7 @@
 //! A client's request, and the request for a provider that is made of it.
 
 use crate::holdings::Outlook;
+use crate::report::Report;
 use crate::rooms::Need;
 use crate::surface::Surface;
 use crate::terms::ProviderTerms;
@@ -34,6 +35,8 @@ pub(crate) struct Asked {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub passed: Passed,
+    /// What becomes of it, for its record.
+    pub report: Report,
     /// The request in the one form, read when the first provider needs it.
     ask: OnceLock<Result<Ask, Unsupported>>,
     /// What the provider has told of tokens, once the answer is over.
@@ -65,7 +68,7 @@ impl Asked {
     ///
     /// # Errors
     /// Its body is no JSON object, or has no model.
-    pub(crate) fn read(surface: Surface, form: ClientApi, headers: HeaderMap, body: Bytes) -> Result<Self, Fault> {
+    pub(crate) fn read(surface: Surface, form: ClientApi, headers: HeaderMap, body: Bytes, report: Report) -> Result<Self, Fault> {
         let passed = match &surface {
             Surface::Media(call) => {
                 let model = call.model(content_type(&headers), &body, UPLOAD_BYTES_MAX);
@@ -74,7 +77,10 @@ impl Asked {
             _ => Passed::read(&body, REQUEST_BYTES_MAX),
         };
         let passed = passed.map_err(|refused| refused.fault())?;
-        Ok(Asked { surface, form, headers, body, passed, ask: OnceLock::new(), usage: Arc::default() })
+        let (ask, usage) = (OnceLock::new(), Arc::default());
+        let asked = Asked { surface, form, headers, body, passed, report, ask, usage };
+        asked.report.asks(&asked.passed.model, asked.streams());
+        Ok(asked)
     }
 
     /// Whether it is a form with files, which is no JSON.

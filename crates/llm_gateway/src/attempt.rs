@@ -5,10 +5,12 @@ use crate::asked::{AnswerBounds, Asked, Translation};
 use crate::failure::{Failure, FailureKind};
 use crate::figures::LlmOutcome;
 use crate::holdings::{Holdings, Outlook};
+use crate::lane_times::LlmOperation;
 use crate::llm_server::LlmServer;
 use crate::mask::Mask;
 use crate::pool::PoolKey;
 use crate::relay::Relay;
+use crate::report::likely_tokens;
 use crate::routes::Way;
 use crate::surface::Surface;
 use crate::tally::Tally;
@@ -50,7 +52,10 @@ impl LlmServer {
         let bounds = AnswerBounds { api: self.terms.output_tokens_max, budget: holdings.output_max() };
         let made = asked.request_for(provider, model, bounds, unix_s());
         let (request, translation) = made.map_err(Failure::unsupported)?;
-        let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings);
+        let operation = LlmOperation::of(&asked.surface);
+        let report = asked.report.attempt(provider, model, (operation, &way.figures.model));
+        let prompt_likely = matches!(operation, LlmOperation::Chat | LlmOperation::Embeddings).then(|| likely_tokens(&asked.body));
+        let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings, (report, prompt_likely));
         tally.told = Some(asked.usage.clone());
         let began = Instant::now();
         let last = began + provider.time_max;
@@ -192,9 +197,13 @@ impl Success<'_> {
                 self.tally.is_sent = false;
                 return Err(self.broken("the provider answered no JSON"));
             }
-            Translation::None { .. } => Ok((body.to_vec(), self.usage(&body))),
+            Translation::None { .. } => {
+                let usage = self.usage(&body);
+                Ok((body.to_vec(), usage))
+            }
             Translation::Talk(ask, api) => {
                 let reply = self.provider.provider.reply(200, &body, ANSWER_BYTES_MAX);
+                self.tally.stop = reply.as_ref().ok().map(|reply| reply.stop);
                 reply.and_then(|reply| Ok((api.write_reply(&reply, &context(ask))?, Some(reply.usage))))
             }
             Translation::Embeddings(ask) => {
@@ -219,7 +228,7 @@ impl Success<'_> {
     }
 
     /// What an answer took that passes.
-    fn usage(&self, body: &[u8]) -> Option<Usage> {
+    fn usage(&mut self, body: &[u8]) -> Option<Usage> {
         let format = match self.asked.surface {
             Surface::Talk(api) => AnswerFormat::from(api),
             Surface::Embeddings => AnswerFormat::OpenAiChat,
@@ -227,6 +236,7 @@ impl Success<'_> {
         };
         let mut reader = UsageReader::new(format, false);
         reader.push(body);
+        self.tally.stop = reader.stop();
         reader.usage()
     }
 
@@ -256,18 +266,28 @@ async fn refusal(
         402 | 403 => Failure::of_credential(FailureKind::Denied, format!("status {status}")),
         429 => {
             let wait_ms = RateLimits::read(texts(headers), unix_ms()).retry_after_ms;
-            Failure { kind: FailureKind::RateLimited, wait_ms, is_of_head: true, ..Failure::of_fault(told) }
+            let (why, reason) = (told_status(status), told_status(status));
+            Failure { kind: FailureKind::RateLimited, wait_ms, is_of_head: true, why, reason, ..Failure::of_fault(told) }
         }
         404 | 405 | 409..=428 | 400 | 406 | 407 | 430..=499 => {
             tally.outcome = LlmOutcome::Refused;
+            tally.reason = told_status(status);
             let passes = matches!(translation, Translation::None { .. }) && text.trim_ascii_start().first() == Some(&b'{');
             return Ok(if passes { whole(status, text.to_vec()) } else { fault(asked.form, &told, None) });
         }
-        408 | 500..=599 => Failure { kind: FailureKind::Failed, ..Failure::of_fault(told) },
+        408 | 500..=599 => {
+            let (why, reason) = (told_status(status), told_status(status));
+            Failure { kind: FailureKind::Failed, why, reason, ..Failure::of_fault(told) }
+        }
         _ => Failure::new(FaultKind::Server, "the provider's answer is none", format!("status {status}")),
     };
     tally.outcome = failure.outcome();
     Err(failure)
+}
+
+/// What records and the log say of it.
+fn told_status(status: u16) -> String {
+    format!("the provider answered with status {status}")
 }
 
 /// Reads a body of at most so many bytes.

@@ -45,14 +45,14 @@ impl LlmServer {
         let mut lead = None;
         if question.reads {
             if let Some(response) = kept_response(asked, &found) {
-                return self.hit(response, CacheOutcome::Hit);
+                return self.hit(asked, response, CacheOutcome::Hit);
             }
             lead = cache.flights.join(&question.key).await;
             if lead.is_none() {
                 // Somebody else has asked meanwhile.
                 found = cache.find(&question, &question.key).await;
                 if let Some(response) = kept_response(asked, &found) {
-                    return self.hit(response, CacheOutcome::Hit);
+                    return self.hit(asked, response, CacheOutcome::Hit);
                 }
             }
         }
@@ -60,7 +60,7 @@ impl LlmServer {
         let mut would_match = None;
         if let Some(semantic) = semantic.as_ref().filter(|_| question.reads) {
             match self.near_answer(asked, cache, &question, semantic).await {
-                Some((response, _)) if !cache.is_dry() => return self.hit(response, CacheOutcome::Semantic),
+                Some((response, _)) if !cache.is_dry() => return self.hit(asked, response, CacheOutcome::Semantic),
                 found => would_match = found.map(|(_, similarity)| similarity),
             }
         }
@@ -103,7 +103,8 @@ impl LlmServer {
         None
     }
 
-    fn hit(&self, response: Response<AnswerBody>, outcome: CacheOutcome) -> Response<AnswerBody> {
+    fn hit(&self, asked: &Asked, response: Response<AnswerBody>, outcome: CacheOutcome) -> Response<AnswerBody> {
+        asked.report.ends("cached", "", "");
         self.figures.cache.add(outcome);
         told(response, outcome.name())
     }

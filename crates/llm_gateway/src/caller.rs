@@ -11,6 +11,9 @@ use tollgate_outbound::{CallerLine, Holder};
 /// What the data path tells of a request beside who sends it, as JSON in the line that tells that.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct CallFacts {
+    /// The number of the call, by which its record is found.
+    #[serde(default)]
+    pub call: Option<u64>,
     /// The organisation of the caller, or of the API without one.
     pub organisation: String,
     /// The alias of the caller's key.
@@ -44,7 +47,7 @@ impl LlmServer {
             let figures = self.figures.budget(&met.of, &met.budget.name).unwrap_or_default();
             let budget = Budget::new(met, counters.as_ref(), figures, self.terms.on_store_failure);
             if SINGLE.contains(&budget.of.as_str()) {
-                budget.figures.note(&budget.counter, budget.max(), budget.rule.unit);
+                budget.figures.note(&budget.counter, budget.max(), &budget.rule);
             }
             Arc::new(budget)
         });

@@ -12,6 +12,8 @@ pub(crate) struct Failure {
     pub wait_ms: Option<u64>,
     /// For the log.
     pub why: String,
+    /// For records, in the gateway's own words: providers may repeat what was asked.
+    pub reason: String,
     /// The budget that has too little left.
     pub budget: Option<String>,
     /// Whether the head of the provider's answer said it, from which all is learnt.
@@ -37,6 +39,7 @@ impl Failure {
     pub(crate) fn unsupported(fault: Fault) -> Self {
         Failure {
             why: fault.message.clone(),
+            reason: "the request cannot be sent to this provider".to_owned(),
             fault,
             kind: FailureKind::Unsupported,
             wait_ms: None,
@@ -49,6 +52,7 @@ impl Failure {
     pub(crate) fn of_budget(name: &str, fault: Fault, wait_ms: Option<u64>) -> Self {
         Failure {
             why: String::new(),
+            reason: fault.message.clone(),
             fault,
             kind: FailureKind::NoBudget,
             wait_ms,
@@ -57,15 +61,17 @@ impl Failure {
         }
     }
 
-    /// The provider said so.
+    /// The provider said so. Its words are for the client alone: they may repeat what was asked.
     pub(crate) fn of_fault(fault: Fault) -> Self {
+        let reason = reason_of(fault.kind);
         let kind = match fault.kind {
             FaultKind::RateLimit => FailureKind::RateLimited,
-            FaultKind::Authentication => return Failure::of_credential(FailureKind::UnknownKey, fault.message),
-            FaultKind::Permission => return Failure::of_credential(FailureKind::Denied, fault.message),
+            FaultKind::Authentication => return Failure::of_credential(FailureKind::UnknownKey, reason.to_owned()),
+            FaultKind::Permission => return Failure::of_credential(FailureKind::Denied, reason.to_owned()),
             _ => FailureKind::Failed,
         };
-        Failure { why: fault.message.clone(), fault, kind, wait_ms: None, budget: None, is_of_head: false }
+        let (why, reason) = (reason.to_owned(), reason.to_owned());
+        Failure { why, reason, fault, kind, wait_ms: None, budget: None, is_of_head: false }
     }
 
     /// It is the gateway's credential, not the client's, and what the provider says of it is not for the client.
@@ -76,7 +82,7 @@ impl Failure {
 
     /// `told` is for the client, `why` for the log.
     pub(crate) fn new(kind: FaultKind, told: &str, why: impl Into<String>) -> Self {
-        Failure { why: why.into(), ..Failure::of_fault(Fault::new(kind, told)) }
+        Failure { why: why.into(), reason: told.to_owned(), ..Failure::of_fault(Fault::new(kind, told)) }
     }
 
     pub(crate) fn outcome(&self) -> LlmOutcome {
@@ -84,5 +90,17 @@ impl Failure {
             FailureKind::RateLimited => LlmOutcome::RateLimited,
             _ => LlmOutcome::Failed,
         }
+    }
+}
+
+/// What a provider has told, in the gateway's words.
+pub(crate) fn reason_of(kind: FaultKind) -> &'static str {
+    match kind {
+        FaultKind::RateLimit => "the provider has too many requests",
+        FaultKind::Overloaded => "the provider is overloaded",
+        FaultKind::Timeout => "the provider took too long",
+        FaultKind::Authentication | FaultKind::Permission => "the provider does not accept the gateway's credential",
+        FaultKind::InvalidRequest | FaultKind::NotFound | FaultKind::TooLarge => "the provider does not accept the request",
+        FaultKind::Server => "the provider has told an error",
     }
 }

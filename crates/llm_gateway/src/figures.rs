@@ -1,11 +1,12 @@
 //! What is counted of requests to providers. Names are those of the configuration, so clients cannot make new ones.
 
+use crate::lane_times::{LaneTimes, LlmOperation};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_access::keys::Quota;
 use tollgate_llm::Usage;
-use tollgate_model::session::BudgetUnit;
+use tollgate_model::session::{BudgetUnit, LlmBudget};
 
 /// The figures of one API. They go on when a reload changes its providers.
 #[derive(Default)]
@@ -147,12 +148,18 @@ const BUDGETS_MAX: usize = 1_000;
 pub struct BudgetFigures {
     refused: AtomicU64,
     /// The counter, if there is only one.
-    counter: Mutex<Option<(Arc<Quota>, i64, BudgetUnit)>>,
+    counter: Mutex<Option<(Arc<Quota>, i64, LlmBudget)>>,
 }
 
 /// The figures of one model at one provider.
 #[derive(Default)]
 pub struct LaneFigures {
+    /// The model's name in the configuration, which may be a pattern.
+    pub model: String,
+    /// What the provider is, by OpenTelemetry's names.
+    pub system: &'static str,
+    /// How long requests took, and how many tokens.
+    pub times: LaneTimes,
     tokens: [AtomicU64; TokenKind::ALL.len()],
     cost_micro_usd: AtomicU64,
     requests: [AtomicU64; LlmOutcome::ALL.len()],
@@ -237,9 +244,16 @@ impl LlmOutcome {
 
 impl LlmFigures {
     /// The figures of models at providers, by their names.
-    pub(crate) fn lane(&self, model: &str, provider: &str) -> Arc<LaneFigures> {
+    pub(crate) fn lane(&self, model: &str, provider: &str, system: &'static str) -> Arc<LaneFigures> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.entry((model.to_owned(), provider.to_owned())).or_default().clone()
+        let of_kind = |lane: &Arc<LaneFigures>| lane.system == system;
+        let place = (model.to_owned(), provider.to_owned());
+        if let Some(lane) = lanes.get(&place).filter(|lane| of_kind(lane)) {
+            return lane.clone();
+        }
+        let lane = Arc::new(LaneFigures { model: model.to_owned(), system, ..LaneFigures::default() });
+        lanes.insert(place, lane.clone());
+        lane
     }
 
     /// The figures of a provider's key by its place in the configuration, from 1.
@@ -291,8 +305,8 @@ impl BudgetFigures {
     }
 
     /// Notes the only counter of this name.
-    pub(crate) fn note(&self, counter: &Arc<Quota>, max: i64, unit: BudgetUnit) {
-        *self.counter.lock().unwrap_or_else(PoisonError::into_inner) = Some((counter.clone(), max, unit));
+    pub(crate) fn note(&self, counter: &Arc<Quota>, max: i64, rule: &LlmBudget) {
+        *self.counter.lock().unwrap_or_else(PoisonError::into_inner) = Some((counter.clone(), max, rule.clone()));
     }
 
     /// Requests that a budget had too little left for.
@@ -300,12 +314,17 @@ impl BudgetFigures {
         self.refused.load(Ordering::Relaxed)
     }
 
+    /// The budget, if its name has only one counter.
+    pub fn rule(&self) -> Option<LlmBudget> {
+        self.counter.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, _, rule)| rule.clone())
+    }
+
     /// Size and use in the present period, and what is counted; dollars as such.
     pub fn standing(&self, now_unix_s: u64) -> Option<(f64, f64, &'static str)> {
-        let (counter, max, unit) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let (counter, max, rule) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let left = counter.view(max, now_unix_s).map_or(max, |view| view.remaining);
-        let scale = if unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
-        Some((max as f64 / scale, (max - left) as f64 / scale, unit.name()))
+        let scale = if rule.unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
+        Some((max as f64 / scale, (max - left) as f64 / scale, rule.unit.name()))
     }
 }
 
@@ -340,7 +359,16 @@ impl LaneFigures {
         }
     }
 
-    pub(crate) fn add_usage(&self, usage: &Usage, cost_micro_usd: u64) {
+    pub(crate) fn add_first_token(&self, ns: u64) {
+        self.times.add_first_token(ns);
+    }
+
+    pub(crate) fn add_duration(&self, operation: LlmOperation, outcome: LlmOutcome, ns: u64) {
+        self.times.add_duration(operation, outcome.name(), ns);
+    }
+
+    pub(crate) fn add_usage(&self, operation: LlmOperation, usage: &Usage, cost_micro_usd: u64) {
+        self.times.add_tokens(operation, usage.input, usage.output);
         let parts = [
             usage.input.saturating_sub(usage.cached_read).saturating_sub(usage.cached_write),
             usage.cached_read,

@@ -56,6 +56,8 @@ pub(crate) struct Holdings {
     held: Vec<Held>,
     outlook: Outlook,
     price: Option<Price>,
+    /// Index of the budget that has lowered the bound of the answer.
+    bound_by: Option<usize>,
 }
 
 /// What is held of one budget.
@@ -72,7 +74,7 @@ impl Holdings {
     /// # Errors
     /// A budget has too little left.
     pub(crate) async fn take(budgets: &[Arc<Budget>], outlook: Outlook, price: Option<&Price>) -> Result<Self, Failure> {
-        let mut holdings = Holdings { held: Vec::new(), outlook, price: price.cloned() };
+        let mut holdings = Holdings { held: Vec::new(), outlook, price: price.cloned(), bound_by: None };
         let least = outlook.output_least.max(OUTPUT_LEAST).min(outlook.output_max);
         let input = outlook.prompt.upper;
         for budget in budgets {
@@ -89,7 +91,11 @@ impl Holdings {
             let taken = budget.take(few, many.max(few)).await?;
             // Units that nobody has counted bound nothing.
             if budget.is_strict() && taken.units > 0 {
+                let before = holdings.outlook.output_max;
                 holdings.outlook.output_max = budget.output_for(taken.units, input, output, price).max(least);
+                if holdings.outlook.output_max < before {
+                    holdings.bound_by = Some(holdings.held.len());
+                }
             }
             let likely = if budget.is_strict() { 0 } else { taken.units };
             holdings.held.push(Held { budget: budget.clone(), taken, likely });
@@ -106,6 +112,11 @@ impl Holdings {
     /// Whether the answer is as long as the model likes, as far as its client is concerned.
     pub(crate) fn is_unbounded(&self) -> bool {
         !self.held.is_empty() && !self.outlook.is_stated
+    }
+
+    /// The budget that has lowered the bound of the answer.
+    pub(crate) fn bound_by(&self) -> Option<&str> {
+        self.held.get(self.bound_by?).map(|held| held.budget.rule.name.as_str())
     }
 
     /// Makes what is held fit the answer so far: hard budgets hold what it may still cost, soft ones what it has cost.

@@ -6,6 +6,7 @@ use crate::guards::Guards;
 use crate::health::Healths;
 use crate::pool::Pool;
 use crate::routes::Routes;
+use crate::system::system;
 use crate::terms::{LlmTerms, ProviderTerms};
 use std::fmt;
 use std::sync::Arc;
@@ -47,7 +48,8 @@ impl LlmServer {
         let pool = |provider: &ProviderTerms| Pool::new(provider, |number| figures.key(&provider.name, number));
         let cache = terms.cache.take().map(|cache| {
             let provider = cache.semantic.as_ref().and_then(|semantic| Some((semantic, terms.providers.get(semantic.provider)?)));
-            let embeddings = provider.map(|(semantic, provider)| figures.lane(&semantic.model, &provider.name));
+            let embeddings =
+                provider.map(|(semantic, provider)| figures.lane(&semantic.model, &provider.name, system(&provider.provider)));
             AnswerCache::new(cache, embeddings)
         });
         LlmServer {

@@ -2,7 +2,7 @@
 //! the provider down; if it leaves, the connection to the provider closes.
 
 use crate::answer::AnswerBody;
-use crate::failure::Failure;
+use crate::failure::{Failure, reason_of};
 use crate::figures::LlmOutcome;
 use crate::mask::Mask;
 use crate::tally::Tally;
@@ -129,7 +129,11 @@ impl Relay {
         while !self.has_begun && !self.is_over && self.out.len() < HELD_BYTES_MAX {
             let frame = match timeout_at(deadline, self.body.frame()).await {
                 Ok(frame) => frame,
-                Err(_) => return Err(self.failed(Fault::new(FaultKind::Timeout, "the provider's first token took too long"))),
+                Err(_) => {
+                    let why = "the provider's first token took too long";
+                    self.tally.reason = why.to_owned();
+                    return Err(self.failed(Fault::new(FaultKind::Timeout, why)));
+                }
             };
             match frame {
                 Some(Ok(frame)) => self.read(frame.data_ref()),
@@ -144,6 +148,7 @@ impl Relay {
         }
         // From here on, its end is that of the client's stream.
         self.has_begun = true;
+        self.tally.note_first_token();
         Ok(self)
     }
 
@@ -153,8 +158,11 @@ impl Relay {
         }
         // Nobody pays for an error, but a late answer may be under way.
         self.tally.is_sent = fault.kind == FaultKind::Timeout;
-        let failure = Failure::of_fault(fault);
+        let mut failure = Failure::of_fault(fault);
         self.tally.outcome = failure.outcome();
+        if !self.tally.reason.is_empty() {
+            failure.reason.clone_from(&self.tally.reason);
+        }
         failure
     }
 
@@ -206,7 +214,7 @@ impl Relay {
                 stream.note_tail(bytes);
                 if !stream.pass(bytes, &mut self.out) {
                     self.is_over = true;
-                    self.tally.outcome = LlmOutcome::Cut;
+                    self.tally.cut();
                 }
                 self.tally.tokens = stream.bounded.as_ref().map_or(0, BoundedStream::tokens);
                 if !self.has_begun {
@@ -235,7 +243,7 @@ impl Relay {
                     return self.broken(why);
                 }
                 stream.end(&mut self.out);
-                self.tally.outcome = LlmOutcome::Ok;
+                (self.tally.outcome, self.tally.stop) = (LlmOutcome::Ok, stream.usage.stop());
             }
             RelayKind::Translated(stream) => {
                 let events = stream.reader.end();
@@ -247,6 +255,7 @@ impl Relay {
     /// The provider's stream broke off.
     fn broken(&mut self, why: &str) {
         self.is_over = true;
+        self.tally.reason = why.to_owned();
         let fault = Fault::new(FaultKind::Server, why);
         match &mut self.kind {
             RelayKind::Passed(stream) => {
@@ -271,7 +280,7 @@ impl Relay {
             {
                 bound.ending().iter().for_each(|event| stream.writer.write(event, &mut self.out));
                 self.is_over = true;
-                self.tally.outcome = LlmOutcome::Cut;
+                self.tally.cut();
                 return;
             }
             self.tally.text_bytes += event.text_bytes() as u64;
@@ -280,10 +289,13 @@ impl Relay {
             self.has_begun |= is_first_token(event);
             match event {
                 Event::Begin { usage: Some(usage), .. } | Event::Usage(usage) => self.tally.usage = Some(*usage),
-                Event::End(_) => self.tally.outcome = LlmOutcome::Ok,
+                Event::End(stop) => (self.tally.outcome, self.tally.stop) = (LlmOutcome::Ok, Some(*stop)),
                 Event::Fault(fault) => {
                     self.is_over = true;
                     self.tally.outcome = LlmOutcome::Broken;
+                    if self.tally.reason.is_empty() {
+                        self.tally.reason = reason_of(fault.kind).to_owned();
+                    }
                     self.fault = Some(fault.clone());
                 }
                 _ => {}

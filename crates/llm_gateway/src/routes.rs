@@ -1,6 +1,7 @@
 //! Which models there are, and where their requests go.
 
 use crate::figures::{LaneFigures, LlmFigures};
+use crate::system::system;
 use crate::terms::{LlmTerms, Preference, TargetTerms};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,7 +37,8 @@ impl Routes {
     pub(crate) fn new(terms: &LlmTerms, figures: &LlmFigures) -> Self {
         let way = |name: &str, target: &TargetTerms, model: Option<String>| {
             let provider = terms.providers.get(target.provider).map_or("", |provider| provider.name.as_str());
-            let figures = figures.lane(name, provider);
+            let kind = terms.providers.get(target.provider).map_or("", |provider| system(&provider.provider));
+            let figures = figures.lane(name, provider, kind);
             Way { provider: target.provider, model, weight: target.weight, priority: target.priority, figures }
         };
         let named = terms.models.iter().map(|model| {

@@ -3,8 +3,10 @@
 
 use crate::answer::{AnswerBody, fault};
 use crate::asked::Asked;
+use crate::caller::CallFacts;
 use crate::llm_server::LlmServer;
 use crate::models;
+use crate::report::Report;
 use crate::surface::{Surface, form_of};
 use crate::upload::TOO_MUCH;
 use http::{Request, Response};
@@ -16,6 +18,8 @@ use std::sync::Arc;
 use tollgate_llm::{ClientApi, Fault, FaultKind};
 use tollgate_outbound::{Holder, holding};
 
+/// Names the guard that refuses a request or its answer.
+const GUARD_HEADER: &str = "x-tollgate-llm-guard";
 /// When a client that has none left should come again.
 const RETRY_MS: u64 = 1_000;
 
@@ -31,10 +35,13 @@ impl LlmServer {
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
         let Some(surface) = Surface::of(&head.method, head.uri.path(), &self.terms.listen_path) else {
+            Report::of(&self.terms.calls, CallFacts::read(&head.headers).call).ends("invalid", "there is no such path", "");
             let message = format!("there is no {} {} here", head.method, head.uri.path());
             return fault(form_of(&head.headers), &Fault::new(FaultKind::NotFound, message), None);
         };
         let form = surface.form(&head.headers);
+        let report = Report::of(&self.terms.calls, CallFacts::read(&head.headers).call);
+        report.calls(&surface);
         match &surface {
             Surface::Models => return models::list(&self.routes, form),
             Surface::Model(name) => return models::one(&self.routes, name, form),
@@ -44,17 +51,32 @@ impl LlmServer {
         // The shares are given back when the answer begins: it needs nothing of the request.
         let (body, _shares) = match self.received(&surface, &holder, body).await {
             Ok(received) => received,
-            Err(why) => return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS)),
+            Err(why) => {
+                let outcome = if why.kind == FaultKind::Overloaded { "overloaded" } else { "invalid" };
+                report.ends(outcome, &why.message, "");
+                return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS));
+            }
         };
-        let answer = match Asked::read(surface, form, head.headers, body) {
+        let answer = match Asked::read(surface, form, head.headers, body, report.clone()) {
             Ok(asked) => self.guarded(asked).await,
-            Err(why) => fault(form, &why, None),
+            Err(why) => {
+                report.ends("invalid", "the request cannot be read", "");
+                fault(form, &why, None)
+            }
         };
         self.held(answer, holder, form)
     }
 
     /// The answer to a request, both as guards let them pass.
     async fn guarded(self: &Arc<Self>, asked: Asked) -> Response<AnswerBody> {
+        let report = asked.report.clone();
+        let answer = self.answer_between_guards(asked).await;
+        let guard = answer.headers().get(GUARD_HEADER).and_then(|guard| guard.to_str().ok());
+        guard.into_iter().for_each(|guard| report.refused_by(guard));
+        answer
+    }
+
+    async fn answer_between_guards(self: &Arc<Self>, asked: Asked) -> Response<AnswerBody> {
         let (asked, placeholders) = match self.guard_request(asked).await {
             Ok(guarded) => guarded,
             Err(refusal) => return refusal,
@@ -65,6 +87,7 @@ impl LlmServer {
         };
         // What was taken out is kept until it is put back.
         let Some(share) = self.shares.take(self.holder(&asked.headers), placeholders.bytes()) else {
+            asked.report.ends("overloaded", TOO_MUCH, "");
             return fault(asked.form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
         };
         let answer = self.kept_or_asked(&asked).await;

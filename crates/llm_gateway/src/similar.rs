@@ -4,6 +4,7 @@
 use crate::answer_cache::AnswerCache;
 use crate::answer_store::AnswerName;
 use crate::asked::Asked;
+use crate::lane_times::LlmOperation;
 use crate::llm_server::LlmServer;
 use crate::semantic_cache::SemanticCache;
 use crate::surface::Surface;
@@ -140,7 +141,11 @@ impl LlmServer {
             let mut usage = UsageReader::new(AnswerFormat::OpenAiChat, false);
             usage.push(&body);
             if let Some(usage) = usage.usage() {
-                figures.add_usage(&usage, self.prices.of(&semantic.terms.model).map_or(0, |price| price.cost(&usage)));
+                figures.add_usage(
+                    LlmOperation::Embeddings,
+                    &usage,
+                    self.prices.of(&semantic.terms.model).map_or(0, |price| price.cost(&usage)),
+                );
             }
         }
         let told: Value = serde_json::from_slice(&body).ok()?;

@@ -3,8 +3,9 @@
 use crate::figures::{LaneFigures, LlmOutcome};
 use crate::health::Health;
 use crate::holdings::{Holdings, Progress};
+use crate::report::{AttemptReport, used};
 use std::sync::{Arc, OnceLock};
-use tollgate_llm::{Price, Usage};
+use tollgate_llm::{Price, Stop, Usage};
 
 /// The count of one request. Without an outcome of its own, the client has left.
 pub(crate) struct Tally {
@@ -20,20 +21,57 @@ pub(crate) struct Tally {
     pub told: Option<Arc<OnceLock<Usage>>>,
     /// The model that answers.
     pub health: Option<Arc<Health>>,
+    /// Why the answer has ended, and why it is none, in the gateway's words.
+    pub stop: Option<Stop>,
+    pub reason: String,
+    report: AttemptReport,
+    /// Tokens that the prompt has by its length; `None` where none are used.
+    prompt_likely: Option<u64>,
     price: Option<Price>,
     figures: Arc<LaneFigures>,
     holdings: Holdings,
 }
 
 impl Tally {
-    pub(crate) fn new(figures: Arc<LaneFigures>, price: Option<Price>, holdings: Holdings) -> Self {
-        let outcome = LlmOutcome::ClientLeft;
-        Tally { outcome, usage: None, text_bytes: 0, tokens: 0, is_sent: false, told: None, health: None, price, figures, holdings }
+    pub(crate) fn new(
+        figures: Arc<LaneFigures>,
+        price: Option<Price>,
+        holdings: Holdings,
+        (report, prompt_likely): (AttemptReport, Option<u64>),
+    ) -> Self {
+        Tally {
+            outcome: LlmOutcome::ClientLeft,
+            usage: None,
+            text_bytes: 0,
+            tokens: 0,
+            is_sent: false,
+            told: None,
+            health: None,
+            stop: None,
+            reason: String::new(),
+            report,
+            prompt_likely,
+            price,
+            figures,
+            holdings,
+        }
     }
 
     /// The bound of the answer, if a budget needs one.
     pub(crate) fn output_max(&self) -> Option<u64> {
         self.holdings.output_max()
+    }
+
+    /// The answer is longer than its budget allows, and ends here.
+    pub(crate) fn cut(&mut self) {
+        self.outcome = LlmOutcome::Cut;
+        self.reason = "the answer is longer than its budget allows".to_owned();
+    }
+
+    /// The first token of a stream is there.
+    pub(crate) fn note_first_token(&mut self) {
+        let ns = self.report.first_token();
+        self.figures.add_first_token(ns);
     }
 
     /// More of the answer is there.
@@ -51,6 +89,7 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         self.figures.add(self.outcome);
+        self.figures.add_duration(self.report.operation(), self.outcome, self.report.took_ns());
         if let Some(usage) = self.usage {
             let usage = usage.bounded();
             if let Some(told) = &self.told {
@@ -61,8 +100,13 @@ impl Drop for Tally {
             if let Some(health) = self.health.as_ref().filter(|_| is_told) {
                 health.lengths.note(usage.output);
             }
-            self.figures.add_usage(&usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
+            self.figures.add_usage(self.report.operation(), &usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
         }
+        let is_complete = self.outcome == LlmOutcome::Ok;
+        let prompt_likely = self.prompt_likely.or(self.usage.map(|_| 0)).filter(|_| self.is_sent);
+        let used = prompt_likely.map(|prompt| used(self.usage, is_complete, (prompt, self.text_bytes), self.price.as_ref()));
+        let bound_by = self.holdings.bound_by().filter(|_| self.outcome == LlmOutcome::Cut || self.stop == Some(Stop::OutputLimit));
+        self.report.ends((self.outcome, self.stop), &self.reason, used, bound_by);
         let holdings = std::mem::take(&mut self.holdings);
         if self.is_sent {
             holdings.pay(self.progress());

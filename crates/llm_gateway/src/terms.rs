@@ -10,6 +10,7 @@ use tollgate_access::keys::BudgetCounters;
 use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Price, Provider, ProviderCredential};
 use tollgate_model::config::OnStoreFailure;
+use tollgate_statistics::LlmCalls;
 use tollgate_tls::TlsSettings;
 
 /// The providers and models of one API.
@@ -34,6 +35,8 @@ pub struct LlmTerms {
     pub tls: TlsSettings,
     /// Prices that come before the built-in ones.
     pub prices: Vec<Price>,
+    /// Where is noted what becomes of requests.
+    pub calls: Arc<LlmCalls>,
     /// Counters of budgets.
     pub counters: Option<Arc<dyn BudgetCounters>>,
     /// What applies to budgets while the shared store does not answer.

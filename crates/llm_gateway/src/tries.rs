@@ -50,6 +50,7 @@ impl LlmServer {
     /// The answer to a request.
     pub(crate) async fn answer(&self, asked: &Asked) -> Response<AnswerBody> {
         let Some(ways) = self.routes.to(&asked.passed.model) else {
+            asked.report.ends("unknown_model", "there is no such model", "");
             return fault(asked.form, &unknown(&self.routes, &asked.passed.model), None);
         };
         let budgets = self.budgets_of(&asked.headers);
@@ -62,6 +63,9 @@ impl LlmServer {
                 Ready::Busy(wait_ms) => return busy(asked, wait_ms),
             }
         };
+        for way in ways.list.iter().filter(|way| !ready.iter().any(|known| std::ptr::eq(*known, *way))) {
+            self.note_skipped(&trip, way, "it has failed or wants no requests for a while");
+        }
         let mut told: Option<Failure> = None;
         for way in self.in_order(ready, ways.preference, &trip) {
             let failure = match self.asked_with_keys(&trip, way).await {
@@ -122,6 +126,8 @@ impl LlmServer {
                 match pool.readiness(model, trip.need, now_ms) {
                     // Others were faster.
                     Readiness::Busy(wait_ms) => {
+                        self.note_skipped(trip, way, "its keys have used up their limits");
+                        trip.asked.report.ends("rate_limited", BUSY, "");
                         let busy = Failure::new(FaultKind::RateLimit, BUSY, "its keys have used up their limits");
                         return Err(Failure { wait_ms: Some(wait_ms), ..busy });
                     }
@@ -155,6 +161,14 @@ impl LlmServer {
             return tried;
         };
         match failure.kind {
+            FailureKind::NoBudget => {}
+            FailureKind::Unsupported => {
+                trip.asked.report.passes_over(&key.terms, trip.model(way), &way.figures.model, ("unsupported", &failure.reason));
+                trip.asked.report.ends("unsupported", &failure.reason, "");
+            }
+            _ => trip.asked.report.explains(&failure.reason),
+        }
+        match failure.kind {
             FailureKind::Unsupported | FailureKind::NoBudget => return tried,
             FailureKind::RateLimited => {
                 key.figures.limit();
@@ -176,15 +190,24 @@ impl LlmServer {
         }
         tried
     }
+
+    /// Notes for the record that a provider is not asked.
+    fn note_skipped(&self, trip: &Trip<'_>, way: &Way, reason: &str) {
+        if let Some(provider) = self.terms.providers.get(way.provider) {
+            trip.asked.report.passes_over(provider, trip.model(way), &way.figures.model, ("skipped", reason));
+        }
+    }
 }
 
 /// All providers have too many requests.
 fn busy(asked: &Asked, wait_ms: u64) -> Response<AnswerBody> {
+    asked.report.ends("rate_limited", BUSY, "");
     fault(asked.form, &Fault::new(FaultKind::RateLimit, BUSY), Some(wait_ms))
 }
 
 /// A budget has too little left, whoever would answer.
 fn no_budget(asked: &Asked, failure: &Failure) -> Response<AnswerBody> {
+    asked.report.ends("no_budget", &failure.reason, failure.budget.as_deref().unwrap_or_default());
     let mut response = fault(asked.form, &failure.fault, failure.wait_ms);
     if let Some(name) = failure.budget.as_deref().and_then(|name| HeaderValue::from_str(name).ok()) {
         response.headers_mut().insert(HeaderName::from_static("x-tollgate-llm-budget"), name);

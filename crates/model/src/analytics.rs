@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::calendar::{append_rfc3339_ms, date_time};
 
 mod json;
+mod llm;
 mod msgpack;
 mod protobuf;
 
+pub use llm::{LlmAttempt, LlmStats, LlmUsage};
 pub use protobuf::protobuf_members;
 
 /// The recorded version of requests without one.
@@ -95,6 +97,9 @@ pub struct AnalyticsRecord<'a> {
     /// What the request called, if the API is an MCP proxy.
     #[serde(rename = "mcp_stats", skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpStats<'a>>,
+    /// What the request took, if the API is one in front of language models. Only in JSON.
+    #[serde(rename = "llm_stats", skip_serializing_if = "Option::is_none")]
+    pub llm: Option<Box<LlmStats>>,
     /// When the record expires.
     #[serde(rename = "expireAt", serialize_with = "time_text", deserialize_with = "time_of")]
     pub expire_at: RecordTime,

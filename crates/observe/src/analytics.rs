@@ -111,6 +111,7 @@ impl Analyst {
                 primitive_type: record.mcp_kind().into(),
                 primitive_name: record.text(record.mcp_name()),
             }),
+            llm: record.llm.clone(),
             ..AnalyticsRecord::default()
         };
         made.set_time(hit.time, self.expire_after_s(facts));

@@ -34,6 +34,8 @@ pub struct ApiMetadata {
     pub detailed_tracing: bool,
     /// Whether it is a proxy for the Model Context Protocol.
     pub is_mcp: bool,
+    /// Whether it is in front of language models: what is asked and answered is only recorded if the API itself says so.
+    pub is_llm: bool,
     /// Whether nothing is recorded.
     pub do_not_track: bool,
     /// The plugin that changes its records.
@@ -72,6 +74,7 @@ impl ApiMetadata {
             graphql_schema: graphql_schema(definition),
             detailed_tracing: definition.detailed_tracing,
             is_mcp: definition.is_mcp(),
+            is_llm: definition.tollgate.llm.is_some(),
             do_not_track: definition.do_not_track,
             record_hook: None,
             secrets: Secrets {

@@ -3,6 +3,8 @@
 
 pub mod attribute;
 pub mod collector;
+mod llm_spans;
+mod span_parts;
 mod spans;
 
 pub use spans::SpanSink;

@@ -10,7 +10,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use tollgate_access::keys::Key;
 use tollgate_engine::Capture;
+use tollgate_model::analytics::LlmStats;
 use tollgate_model::session::PrimitiveKind;
+use tollgate_statistics::OpenLlmCall;
 
 /// The texts of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,12 @@ pub struct RequestRecord {
     pub mcp_kind: Option<PrimitiveKind>,
     /// The code of the gateway's JSON-RPC error; 0 for none.
     pub mcp_error: i32,
+    /// What becomes of a request to a language model, until the record is complete.
+    pub llm_call: Option<Box<OpenLlmCall>>,
+    /// What it took.
+    pub llm: Option<Box<LlmStats>>,
+    /// Whether that counts as spent.
+    pub is_spend: bool,
     /// -1 if unknown.
     pub content_length: i64,
     pub status: u16,
@@ -146,6 +154,9 @@ impl Default for RequestRecord {
             graphql: None,
             mcp_kind: None,
             mcp_error: 0,
+            llm_call: None,
+            llm: None,
+            is_spend: false,
             content_length: -1,
             status: 0,
             cause: None,
@@ -253,6 +264,11 @@ impl RequestRecord {
             (false, true) => "HTTP/1.0",
             (false, false) => "HTTP/1.1",
         }
+    }
+
+    /// Whether it is a request to a language model that was refused, not answered, or cut.
+    pub fn is_incomplete_llm(&self) -> bool {
+        self.llm.as_ref().is_some_and(|llm| llm.is_incomplete())
     }
 
     /// Whether the whole request is recorded.

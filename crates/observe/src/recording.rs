@@ -7,7 +7,7 @@ use super::otlp::SpanSink;
 use super::recorder::Recorder;
 use super::sink::{
     AccessLogSink, FileLineWriter, Identifiers, JsonLines, LogFile, RecordWriter, RedisList, RequestMetrics, RequestMetricsSink,
-    SinkFigures, SinkThread, UsageSink,
+    SinkFigures, SinkThread, SpendSink, UsageSink,
 };
 use std::collections::HashSet;
 use std::error::Error;
@@ -20,8 +20,9 @@ use tollgate_model::config::GatewayConfig;
 use tollgate_store::Redis;
 use tollgate_store::usage::Usage;
 
-/// Name of the sink that sums usage.
+/// Names of the sinks that sum usage, and what language models cost.
 const SUMS: &str = "usage";
+const SPEND: &str = "llm_spend";
 /// How long shutdown waits for sinks.
 const STOP_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -92,6 +93,9 @@ impl Recording {
         if let Some(usage) = &usage {
             let figures = started.figures(SUMS);
             started.add(UsageSink::start(analyst.clone(), usage.clone(), settings.usage_days, figures)?);
+            usage.prepare_spend()?;
+            let figures = started.figures(SPEND);
+            started.add(SpendSink::start(usage.clone(), settings.usage_days, figures)?);
         }
         let mut redis = None;
         if let Some(storage) = config.analytics_redis().filter(|_| analytics && settings.redis) {
@@ -120,7 +124,7 @@ impl Recording {
             let figures = started.figures("request_metrics");
             started.add(RequestMetricsSink::start(metrics.clone(), figures)?);
         }
-        let only_sums = started.figures.iter().all(|sink| sink.name == SUMS);
+        let only_sums = started.figures.iter().all(|sink| matches!(sink.name, SUMS | SPEND));
         let recorded: Vec<Arc<Counter>> = (0..cores).map(|_| Arc::default()).collect();
         let figures = started.figures("record_plugins");
         let last = started.cores.pop().unwrap_or_default();

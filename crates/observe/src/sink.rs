@@ -6,6 +6,7 @@ mod json_lines;
 mod log_file;
 mod redis_list;
 mod request_metrics;
+mod spend;
 mod usage;
 
 pub use access_log::{AccessLogSink, Identifiers};
@@ -13,6 +14,7 @@ pub use json_lines::JsonLines;
 pub use log_file::{FileLineWriter, LogFile};
 pub use redis_list::RedisList;
 pub use request_metrics::{CountedSeries, Instrument, RequestMetrics, RequestMetricsSink, Sums};
+pub use spend::SpendSink;
 pub use usage::UsageSink;
 
 use super::changed_record::ChangedRecord;

@@ -5,12 +5,14 @@
 mod entry;
 mod filter;
 mod live;
+mod llm_entry;
 mod tail;
 mod top;
 
 pub use entry::TailEntry;
 pub use filter::TailFilter;
 pub use live::LiveRequests;
+pub use llm_entry::{TailAttempt, TailLlm};
 pub use tail::{TailBatch, TailWatcher};
 pub use top::{TopBy, TopWatcher};
 
@@ -252,6 +254,9 @@ impl RequestTap {
                 self.shared.keep(TailEntry::new(record, facts, unix_ns, &self.shared));
             }
         } else if record.refusal.is_some() {
+            self.shared.keep(TailEntry::new(record, facts, unix_ns, &self.shared));
+        }
+        if !is_failed && record.is_incomplete_llm() && self.keeps_refusal(unix_ns / 1_000_000_000) && !facts.do_not_track {
             self.shared.keep(TailEntry::new(record, facts, unix_ns, &self.shared));
         }
         if !record.tapped {

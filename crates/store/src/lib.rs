@@ -15,6 +15,7 @@ pub mod fault;
 pub mod memory;
 pub mod question;
 pub mod redis;
+pub mod spend;
 pub mod timings;
 pub mod usage;
 

@@ -179,7 +179,7 @@ impl Usage {
         Ok(usage)
     }
 
-    fn connect(&self) -> Result<Connection, StoreFault> {
+    pub(crate) fn connect(&self) -> Result<Connection, StoreFault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(BUSY)?;

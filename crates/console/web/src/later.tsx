@@ -3,5 +3,6 @@ export { ApiPage } from "./pages/api";
 export { Certificates } from "./pages/certificates";
 export { Clients } from "./pages/clients";
 export { KeyPage } from "./pages/key";
+export { Models } from "./pages/models";
 export { Policies } from "./pages/policies";
 export { System } from "./pages/system";

@@ -18,6 +18,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tollgate_admin::mask::mask;
 use tollgate_admin::{MASK, Operator};
@@ -25,12 +26,18 @@ use tollgate_data::control_caller::ControlCaller;
 use tollgate_data::probe::{ProbeDecision, ProbeReport, ProbeRequest, ProbeStep, ProbedUpstream};
 use tollgate_http::{is_token, is_value};
 use tollgate_model::is_framing_header;
+use tollgate_observe::tap::TailLlm;
 use utoipa::ToSchema;
+
+pub(super) mod live;
 
 /// Requests at the same time.
 const RUNNING_MAX: usize = 8;
 /// Time for one of them: as long as a person waits.
 const TIME_MAX: Duration = Duration::from_secs(30);
+/// Time for one whose answer is seen as it comes.
+const STREAM_TIME_MAX: Duration = Duration::from_secs(600);
+const LOST: &str = "the request was lost: the gateway stops";
 /// Longest path with its query, as long as a request head may be.
 const PATH_BYTES_MAX: usize = 8 << 10;
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -117,6 +124,9 @@ pub(super) struct TriedAnswer {
     /// `null` if nothing went upstream.
     #[schema(required)]
     upstream: Option<TriedUpstream>,
+    /// What a request to a language model took, if it is recorded.
+    #[schema(required)]
+    llm: Option<TailLlm>,
     /// Names and values of the response's headers.
     #[schema(value_type = Vec<Vec<String>>)]
     headers: Vec<(String, String)>,
@@ -191,39 +201,58 @@ pub(super) async fn debug(
     headers: HeaderMap,
     body: Bytes,
 ) -> ControlAnswer {
-    let bad = |message: String| error(StatusCode::BAD_REQUEST, message);
-    let mut tried: TriedRequest = match serde_json::from_slice(&body) {
-        Ok(tried) => tried,
-        Err(failure) => return bad(format!("the body is no request: {failure}")),
-    };
-    let chosen_key = match chosen_key(&control, &tried.key_id).await {
-        Ok(key) => key,
+    let running = match start(&control, (operator, caller), &query, &headers, &body, None).await {
+        Ok(running) => running,
         Err(answer) => return answer,
     };
+    match running.end(&control).await {
+        Some(answer) => ok(answer),
+        None => error(StatusCode::INTERNAL_SERVER_ERROR, LOST),
+    }
+}
+
+/// A request on its way.
+struct RunningTry {
+    report: oneshot::Receiver<ProbeReport>,
+    target: String,
+    operator: Option<Operator>,
+    caller: Option<ControlCaller>,
+    chosen_key: Option<String>,
+    shown_bytes: usize,
+    reveals: bool,
+    _place: DebugPlace,
+}
+
+/// Sends a request. `pieces` get the response's body as it comes.
+async fn start(
+    control: &Control,
+    (operator, caller): (Option<Extension<Operator>>, Option<Extension<ControlCaller>>),
+    query: &HashMap<String, String>,
+    headers: &HeaderMap,
+    body: &[u8],
+    pieces: Option<UnboundedSender<Vec<u8>>>,
+) -> Result<RunningTry, ControlAnswer> {
+    let bad = |message: String| error(StatusCode::BAD_REQUEST, message);
+    let mut tried: TriedRequest =
+        serde_json::from_slice(body).map_err(|failure| bad(format!("the body is no request: {failure}")))?;
+    let chosen_key = chosen_key(control, &tried.key_id).await?;
     if let Some(key) = &chosen_key {
         let name = if tried.key_header.is_empty() { "Authorization" } else { &tried.key_header };
         tried.headers.insert(name.to_owned(), json!(key));
     }
     let host = headers.get(header::HOST).map(|host| host.as_bytes()).unwrap_or_default();
-    let bytes = match tried.bytes(host) {
-        Ok(bytes) => bytes,
-        Err(message) => return bad(message),
-    };
+    let bytes = tried.bytes(host).map_err(bad)?;
     let path = tried.path.split('?').next().unwrap_or_default().to_owned();
     if control.shared.settings.is_control_path(&path) {
-        return bad(format!("$.path: {path} belongs to the control API, not to an API"));
+        return Err(bad(format!("$.path: {path} belongs to the control API, not to an API")));
     }
     let own_ip = caller.as_ref().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |caller| caller.address);
     let client_ip = match tried.client_ip.as_str() {
         "" => own_ip,
-        written => match written.parse() {
-            Ok(ip) => ip,
-            Err(_) => return bad(format!("$.client_ip: {written:?} is no address")),
-        },
+        written => written.parse().map_err(|_| bad(format!("$.client_ip: {written:?} is no address")))?,
     };
-    let Some(_place) = DebugPlace::take() else {
-        return error(StatusCode::TOO_MANY_REQUESTS, format!("{RUNNING_MAX} requests are being tried; try again"));
-    };
+    let place = DebugPlace::take()
+        .ok_or_else(|| error(StatusCode::TOO_MANY_REQUESTS, format!("{RUNNING_MAX} requests are being tried; try again")))?;
     let method = tried.method().to_owned();
     let (answer, report) = oneshot::channel();
     let request = ProbeRequest {
@@ -231,26 +260,38 @@ pub(super) async fn debug(
         is_head: method == "HEAD",
         client_ip,
         body_bytes_max: RESPONSE_BYTES_MAX,
-        time_max: TIME_MAX,
+        time_max: if pieces.is_some() { STREAM_TIME_MAX } else { TIME_MAX },
         answer,
+        pieces,
     };
     if !control.shared.probes.send(request) {
-        return error(StatusCode::TOO_MANY_REQUESTS, "too many requests are being tried; try again");
+        return Err(error(StatusCode::TOO_MANY_REQUESTS, "too many requests are being tried; try again"));
     }
-    let target = format!("{method} {path}");
-    let Ok(report) = report.await else {
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "the request was lost: the gateway stops");
-    };
-    let status = report.response.as_ref().map_or(0, |response| response.status);
-    let change = Change { action: "debug", kind: "request", target, status, ..Change::default() };
-    control.changes.add(operator.as_ref().map(|operator| &operator.0), caller.map(|caller| caller.0), change);
-    let shown_bytes = if tried.body_bytes == 0 { SHOWN_BYTES } else { tried.body_bytes.min(SHOWN_BYTES_MAX) };
-    let reveals = query.get("reveal").is_some_and(|reveal| reveal == "true");
-    let mut answer = answer_of(&control, report, shown_bytes, reveals);
-    if let Some(key) = chosen_key.filter(|_| !reveals) {
-        answer.hide(&key);
+    Ok(RunningTry {
+        report,
+        target: format!("{method} {path}"),
+        operator: operator.map(|operator| operator.0),
+        caller: caller.map(|caller| caller.0),
+        chosen_key,
+        shown_bytes: if tried.body_bytes == 0 { SHOWN_BYTES } else { tried.body_bytes.min(SHOWN_BYTES_MAX) },
+        reveals: query.get("reveal").is_some_and(|reveal| reveal == "true"),
+        _place: place,
+    })
+}
+
+impl RunningTry {
+    /// What became of it; `None` if the gateway stops.
+    async fn end(self, control: &Control) -> Option<TriedAnswer> {
+        let report = self.report.await.ok()?;
+        let status = report.response.as_ref().map_or(0, |response| response.status);
+        let change = Change { action: "debug", kind: "request", target: self.target, status, ..Change::default() };
+        control.changes.add(self.operator.as_ref(), self.caller, change);
+        let mut answer = answer_of(control, report, self.shown_bytes, self.reveals);
+        if let Some(key) = self.chosen_key.filter(|_| !self.reveals) {
+            answer.hide(&key);
+        }
+        Some(answer)
     }
-    ok(answer)
 }
 
 /// The key that the request names by its id.
@@ -364,7 +405,7 @@ impl TriedRequest {
 }
 
 fn answer_of(control: &Control, report: ProbeReport, shown_bytes: usize, reveals: bool) -> TriedAnswer {
-    let ProbeReport { api, steps, steps_left_out, upstream, response, failure, took } = report;
+    let ProbeReport { api, steps, steps_left_out, upstream, llm, response, failure, took } = report;
     let (api_id, api_name) = api.unzip();
     let upstream = upstream.map(|upstream| shown_upstream(control, upstream, reveals));
     let mut answer = TriedAnswer {
@@ -377,6 +418,7 @@ fn answer_of(control: &Control, report: ProbeReport, shown_bytes: usize, reveals
         steps: steps.into_iter().map(shown_step).collect(),
         steps_left_out,
         upstream,
+        llm: llm.as_deref().map(TailLlm::from),
         headers: Vec::new(),
         body: String::new(),
         body_truncated: failure.is_some(),

@@ -109,7 +109,7 @@ pub(super) async fn stream(State(control): State<Arc<Control>>, Query(query): Qu
 }
 
 /// The body of a stream.
-struct EventBody(mpsc::Receiver<Bytes>);
+pub(super) struct EventBody(pub(super) mpsc::Receiver<Bytes>);
 
 impl HttpBody for EventBody {
     type Data = Bytes;

@@ -20,7 +20,7 @@ use tollgate_store::StoreFault;
 use tollgate_store::usage::{UsageAnswer, UsageBy, UsageQuestion, UsageRow};
 use utoipa::ToSchema;
 
-mod csv;
+pub(super) mod csv;
 mod gather;
 
 use csv::UsageCsv;
@@ -349,7 +349,7 @@ fn statuses(text: &str) -> Option<(u16, u16)> {
 }
 
 /// Parses `90s`, `30m`, `24h` or `7d` into seconds.
-fn span_s(text: &str) -> Option<i64> {
+pub(super) fn span_s(text: &str) -> Option<i64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let unit_s = match unit {
         "s" => 1,

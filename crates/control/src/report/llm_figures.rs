@@ -1,8 +1,10 @@
 //! What APIs in front of language models have sent to providers: requests, tokens, cost.
 
 use super::exposition::{Exposition, MetricKind};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use tollgate_llm_gateway::{CacheOutcome, GuardOutcome, LlmFigures, LlmOutcome, TokenKind};
+use tollgate_llm_gateway::{CacheOutcome, GuardOutcome, LaneTimes, LlmFigures, LlmOutcome, TokenKind};
+use tollgate_model::distribution::Distribution;
 
 /// Models at providers with their own series: the configuration names them, and a scrape can carry so many.
 const LANES_MAX: usize = 1_000;
@@ -103,6 +105,37 @@ pub(super) fn llm_keys(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)]
     for ([api, provider, number], key) in &keys {
         for (cause, count) in key.refusals() {
             text.sample(&[("api", api.as_str()), ("provider", provider), ("key", number), ("cause", cause)], count as f64);
+        }
+    }
+}
+
+/// How long answers took, by API, model and provider; models beyond the limit are left out.
+pub(super) fn llm_times(text: &mut Exposition, apis: &[(String, Arc<LlmFigures>)]) {
+    let lanes = apis.iter().flat_map(|(api, figures)| figures.all().into_iter().map(move |(names, lane)| (api, names, lane)));
+    let mut lanes: Vec<_> = lanes.take(LANES_MAX).collect();
+    if lanes.is_empty() {
+        return;
+    }
+    lanes.sort_by(|(a_api, a, _), (b_api, b, _)| (a_api, a).cmp(&(b_api, b)));
+    text.family("tollgate_llm_first_token_seconds", MetricKind::Histogram, "Until the first token of streams of language models.");
+    for (api, (model, provider), lane) in &lanes {
+        let times = lane.times.first_token();
+        if times.count() > 0 {
+            let labels = [("api", api.as_str()), ("model", model), ("provider", provider)];
+            text.histogram(&labels, &LaneTimes::FIRST_TOKEN_NS, &times);
+        }
+    }
+    text.family("tollgate_llm_duration_seconds", MetricKind::Histogram, "Requests to providers of language models, by outcome.");
+    for (api, (model, provider), lane) in &lanes {
+        let mut by_outcome: BTreeMap<&str, Distribution> = BTreeMap::new();
+        for (_, outcome, times) in lane.times.durations() {
+            let sum = by_outcome.entry(outcome).or_default();
+            sum.buckets.iter_mut().zip(times.buckets).for_each(|(sum, more)| *sum += more);
+            sum.sum_ns = sum.sum_ns.saturating_add(times.sum_ns);
+        }
+        for (outcome, times) in &by_outcome {
+            let labels = [("api", api.as_str()), ("model", model), ("provider", provider), ("outcome", outcome)];
+            text.histogram(&labels, &LaneTimes::DURATION_NS, times);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Pushes metrics to a collector at an interval, and once more at shutdown.
 
 mod figures;
+mod gen_ai;
 mod tyk_names;
 
 use super::scrape::write_all;
@@ -72,6 +73,7 @@ fn push(shared: &GatewayState, collector: &Collector, resource: &Resource, figur
     let mut all = OtlpFigures::new(nanoseconds(shared.observer.started), nanoseconds(SystemTime::now()));
     write_all(&mut all, shared);
     tyk_names::write(&mut all, shared);
+    gen_ai::write(&mut all, shared);
     let (metrics, points) = all.finish();
     let scope_metrics = vec![ScopeMetrics { scope: Some(scope()), metrics, ..ScopeMetrics::default() }];
     let of_resource = ResourceMetrics { resource: Some(resource.clone()), scope_metrics, ..ResourceMetrics::default() };

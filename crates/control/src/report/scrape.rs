@@ -53,6 +53,7 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     llm_figures::llm_caches(text, &llm_apis);
     llm_figures::llm_guards(text, &llm_apis);
     llm_figures::llm_keys(text, &llm_apis);
+    llm_figures::llm_times(text, &llm_apis);
     llm_figures::llm_budgets(text, &llm_apis, tollgate_clock::unix_s());
     events::event_series(text, &shared.settings.watch.events);
     streams::streams(text, shared);

@@ -8,6 +8,7 @@ use tollgate_access::keys::AskedKeys;
 use tollgate_model::session::Session;
 use tollgate_observe::GraphqlFacts;
 use tollgate_plugin::PluginRequest;
+use tollgate_statistics::OpenLlmCall;
 
 /// What response hooks see beside the response: the request as it went to the upstream.
 pub struct ResponseView {
@@ -25,6 +26,8 @@ pub struct Notes {
     pub variables: Option<Box<Map<String, Json>>>,
     /// What the request's record says of its GraphQL operation. Taken once, when the record begins.
     pub graphql: Cell<Option<Box<GraphqlFacts>>>,
+    /// What becomes of a request to a language model. Taken once, when its record begins.
+    pub llm_call: Cell<Option<Box<OpenLlmCall>>>,
     /// Keys that the shared store was asked for.
     pub asked_keys: AskedKeys,
     /// Since when the request has been held for its limits.

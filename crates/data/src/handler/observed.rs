@@ -1,10 +1,11 @@
 //! Counts and records a request when it has ended.
 
-use super::GatewayHandler;
 use super::context::RequestContext;
 use super::in_flight::{InFlight, VersionPlace};
+use super::late_records::LateRecord;
 use super::own_response;
 use super::record_builder::write_response_dimensions;
+use super::{CoreService, GatewayHandler};
 use crate::error_flags;
 use crate::refusal;
 use crate::snapshot::CoreSnapshot;
@@ -14,7 +15,7 @@ use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
 use tollgate_http::Headers;
 use tollgate_mcp::RpcCode;
 use tollgate_observe::meter::METHODS;
-use tollgate_observe::{Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
+use tollgate_observe::{ApiMetadata, Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered itself.
@@ -159,7 +160,7 @@ impl GatewayHandler {
     fn hand_over(
         &mut self,
         mut record: Box<RequestRecord>,
-        snapshot: &CoreSnapshot,
+        snapshot: &Rc<CoreSnapshot>,
         place: VersionPlace,
         tally: &Tally,
         cause: Option<&'static str>,
@@ -177,15 +178,12 @@ impl GatewayHandler {
         if let Some(id) = &self.request_id {
             record.write(Text::RequestId, id.as_bytes());
         }
-        let ended = self.core.time_of_day.unix_ns(ended);
-        if record.tapped || record.refusal.is_some() || record.status >= 500 {
-            self.core.tap.take(&record, &api.facts, ended);
+        let ended_ns = self.core.time_of_day.unix_ns(ended);
+        if record.llm_call.is_some() {
+            let (snapshot, peer) = (snapshot.clone(), self.peer_text.clone());
+            return self.core.write_when_complete(LateRecord { record, snapshot, api: place.api, peer, ended_ns, since: ended });
         }
-        let is_recorded = record.analytics || record.logged || record.metered || record.trace.is_some_and(|trace| trace.taken);
-        match &self.core.recorder {
-            Some(recorder) if is_recorded => recorder.take(record, &api.facts, &self.peer_text, ended),
-            _ => self.core.tap.put_back(record),
-        }
+        self.core.write_record(record, &api.facts, &self.peer_text, ended_ns);
     }
 
     /// Adds the request id to a forwarded request, and notes the time if the client is told it.
@@ -210,6 +208,21 @@ impl GatewayHandler {
             return None;
         }
         snapshot.apis.get(place.api)?.meter.core(self.core.index)
+    }
+}
+
+impl CoreService {
+    /// Hands a complete record to whoever wants it. `ended_ns`: in nanoseconds since 1970.
+    #[inline]
+    pub(super) fn write_record(&self, record: Box<RequestRecord>, facts: &ApiMetadata, peer: &str, ended_ns: u64) {
+        if record.tapped || record.refusal.is_some() || record.status >= 500 || record.is_incomplete_llm() {
+            self.tap.take(&record, facts, ended_ns);
+        }
+        let is_recorded = record.analytics || record.logged || record.metered || record.trace.is_some_and(|trace| trace.taken);
+        match &self.recorder {
+            Some(recorder) if is_recorded => recorder.take(record, facts, peer, ended_ns),
+            _ => self.tap.put_back(record),
+        }
     }
 }
 

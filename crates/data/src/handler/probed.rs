@@ -16,11 +16,12 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{
-    ClientInfo, Ended, Fault, Handler, HedgeEnd, KeptBody, NotKept, Outgoing, OwnFault, OwnRequests, Resend, ResponseVerdict,
-    Retarget, Target, TryEnd, Verdict,
+    ClientInfo, Ended, Fault, Handler, HedgeEnd, KeptBody, NotKept, Outgoing, OwnFault, OwnRequests, OwnWatch, Resend,
+    ResponseVerdict, Retarget, Target, TryEnd, Verdict,
 };
 use tollgate_http::path::Path;
 use tollgate_http::{Body, Request, RequestHead, Response, write_request};
+use tollgate_statistics::LlmCall;
 
 /// What is found out about one request.
 #[derive(Default)]
@@ -29,6 +30,8 @@ pub(super) struct Probe {
     /// Since when it is held.
     held: Cell<Option<MonoTime>>,
     sent: Cell<Option<MonoTime>>,
+    /// What becomes of a request to a language model.
+    llm: RefCell<Option<Arc<LlmCall>>>,
 }
 
 /// Sends the requests that operators try, each in a task of its own.
@@ -45,12 +48,17 @@ pub(super) async fn serve(
 }
 
 async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, ticket: u64, request: ProbeRequest) {
-    let ProbeRequest { bytes, is_head, client_ip, body_bytes_max, time_max, mut answer } = request;
+    let ProbeRequest { bytes, is_head, client_ip, body_bytes_max, time_max, mut answer, pieces } = request;
     let probe = Rc::new(Probe::default());
     core.probes.borrow_mut().insert(ticket, probe.clone());
     let client = ClientInfo { address: SocketAddr::new(client_ip, 0), listener: 0, tls: None, http2: false, is_own: true, ticket };
     let began = MonoTime::now();
-    let exchange = tokio::time::timeout(time_max, own_requests.send(client, bytes, is_head, body_bytes_max));
+    let watch: OwnWatch = match pieces {
+        // Whoever reads them may be gone, which ends the request.
+        Some(pieces) => Box::new(move |piece| drop(pieces.send(piece.to_vec()))),
+        None => Box::new(|_| ()),
+    };
+    let exchange = tokio::time::timeout(time_max, own_requests.send_watched(client, bytes, is_head, body_bytes_max, watch));
     let ended = tokio::select! {
         ended = exchange => ended,
         // The request ends like that of a client who leaves.
@@ -59,6 +67,7 @@ async fn run(core: Rc<CoreService>, own_requests: Rc<dyn OwnRequests>, ticket: u
     core.probes.borrow_mut().remove(&ticket);
     let mut report = std::mem::take(&mut *probe.report.borrow_mut());
     report.took = began.elapsed();
+    report.llm = probe.llm.borrow_mut().take().map(|call| call.stats());
     match ended {
         Ok(Ok(response)) => {
             report.response =
@@ -136,6 +145,8 @@ impl ProbedHandler {
         core.sampling.reset(core.shared.observer.metrics);
         *core.probed.borrow_mut() = None;
         self.note_api(request);
+        let record = self.inner.record.as_ref();
+        *self.probe.llm.borrow_mut() = record.and_then(|record| Some(record.llm_call.as_ref()?.call()));
         if matches!(verdict, Verdict::Forward(_)) {
             self.note_forward(request, outgoing);
         }

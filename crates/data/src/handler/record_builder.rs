@@ -168,6 +168,10 @@ fn fill_record(
     if analytics {
         record.graphql = source.exchange.and_then(|exchange| exchange.notes.graphql.take());
     }
+    if let Some(call) = source.exchange.and_then(|exchange| exchange.notes.llm_call.take()) {
+        record.llm_call = Some(call);
+        record.is_spend = analytics;
+    }
     if analytics || logged {
         record.write_path(source.api.stripped(source.url));
     }
@@ -182,7 +186,8 @@ fn fill_record(
     }
     let session = key.map(|key| &key.session);
     let of_key = session.is_some_and(|session| session.enable_detailed_recording || session.enable_detail_recording);
-    if analytics && (recording.is_some_and(|recording| recording.detailed) || facts.detailed || of_key) {
+    let of_others = !facts.is_llm && (of_key || recording.is_some_and(|recording| recording.detailed));
+    if analytics && (facts.detailed || of_others) {
         write_head(&mut record, request, facts);
     }
     Some(record)

@@ -74,7 +74,8 @@ impl Rehearsal {
     /// `state` is made by [`GatewayState::rehearsal`].
     pub fn new(state: Arc<GatewayState>) -> Self {
         let run = Rc::new(RehearsalRun::default());
-        let core = CoreService { rehearsal: Some(run.clone()), ..CoreService::new(state, 0) };
+        let mut core = CoreService::new(state, 0);
+        core.rehearsal = Some(run.clone());
         core.sampling.take_all();
         Rehearsal {
             core: Rc::new(core),

@@ -5,22 +5,26 @@ use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
 use crate::met_budgets::{of_api, of_key, of_organisation};
+use std::sync::Arc;
 use tollgate_access::jwt::value_text;
 use tollgate_llm_gateway::{CallFacts, MetBudget};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
+use tollgate_statistics::LlmCalls;
 
 pub(super) struct LlmCaller {
     api: String,
     org: String,
     budgets: Vec<LlmBudget>,
+    calls: Arc<LlmCalls>,
 }
 
 impl LlmCaller {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let llm = source.definition.tollgate.llm.as_ref()?;
         let (api, org) = (source.definition.api_id.clone(), source.definition.org_id.clone());
-        Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone() }))
+        let calls = source.context.registry.llm_calls.clone();
+        Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone(), calls }))
     }
 
     fn budgets(&self, exchange: &Exchange<'_>, caller: &str) -> Vec<MetBudget> {
@@ -50,13 +54,17 @@ impl Middleware for LlmCaller {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        // The request's record keeps the call open; without one, nobody learns what becomes of the request.
+        let call = self.calls.open().map(Box::new);
         let session = exchange.caller.key.as_ref().map(|key| &key.session);
         let organisation = session.map(|session| &session.org_id).filter(|org| !org.is_empty()).unwrap_or(&self.org);
         let facts = CallFacts {
+            call: call.as_ref().map(|call| call.number),
             organisation: organisation.to_string(),
             alias: session.map(|session| session.alias.to_string()).unwrap_or_default(),
             budgets: self.budgets(exchange, &exchange.caller.key_digest()),
         };
+        exchange.notes.llm_call.set(call);
         let text = serde_json::to_string(&facts).unwrap_or_default();
         exchange.tell_caller(Some(&text));
         Step::Next

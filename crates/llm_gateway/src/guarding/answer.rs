@@ -54,7 +54,8 @@ impl LlmServer {
         }
         let scanner = Scanner::new(&self.terms.api, guards.clone(), self.guards.hold.clone(), placeholders.clone());
         let (streams, model, headers) = (asked.streams(), asked.passed.model.clone(), asked.headers.clone());
-        Ok(Some(AnswerGuards { api, scanner, schema, moderation, headers, streams, model }))
+        let report = asked.report.clone();
+        Ok(Some(AnswerGuards { api, scanner, schema, moderation, headers, report, streams, model }))
     }
 
     /// An answer as it may go to its client.

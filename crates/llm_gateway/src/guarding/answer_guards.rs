@@ -1,6 +1,7 @@
 //! The guards of one answer, with what they know of its request.
 
 use crate::guards::{Guard, Scanner, SchemaWatch};
+use crate::report::Report;
 use http::HeaderMap;
 use std::sync::Arc;
 use tollgate_llm::ClientApi;
@@ -14,6 +15,8 @@ pub(crate) struct AnswerGuards {
     /// Guards that ask somebody else, and what they are told of the request.
     pub(super) moderation: Vec<Arc<Guard>>,
     pub(super) headers: HeaderMap,
+    /// What becomes of the request.
+    pub(super) report: Report,
     pub(super) streams: bool,
     pub(super) model: String,
 }

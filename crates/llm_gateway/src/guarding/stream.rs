@@ -225,17 +225,18 @@ impl GuardedStream {
     /// Ends the stream with an error.
     fn halt(&mut self, halt: Halt) {
         self.is_over = true;
-        let fault = match halt {
+        let (guard, fault) = match halt {
             Halt::Refused(refused) => {
                 refused.guard.figures.add(GuardOutcome::Refused);
-                refused.fault
+                (Some(refused.guard), refused.fault)
             }
-            Halt::Broken(fault) => fault,
+            Halt::Broken(fault) => (None, fault),
         };
         let answer = context(&Ask { model: self.guards.model.clone(), ..Ask::default() });
         self.guards.api.stream(answer).write(&Event::Fault(fault), &mut self.out);
         // The provider need not go on.
         self.body = http_body_util::Empty::new().map_err(|never: std::convert::Infallible| match never {}).boxed_unsync();
+        guard.iter().for_each(|guard| self.guards.report.refused_by(&guard.terms.name));
     }
 
     /// Has texts judged that have passed already: what is found is counted.

@@ -66,6 +66,11 @@ impl AnalyticsRecord<'_> {
             text(out, ",\"primitive_name\":", &mcp.primitive_name);
             out.push(b'}');
         }
+        if let Some(llm) = &self.llm {
+            out.extend_from_slice(b",\"llm_stats\":");
+            // Writing to memory cannot fail.
+            let _ = serde_json::to_writer(&mut *out, llm);
+        }
         time(out, ",\"expireAt\":", self.expire_at);
         out.push(b'}');
     }

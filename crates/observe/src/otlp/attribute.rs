@@ -1,7 +1,7 @@
 //! Attributes, and the two sets of them that identify the source of spans and metrics.
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
 /// Environment variable with resource attributes from the operator, as in OpenTelemetry's libraries: `key=value,key=value`.
@@ -13,6 +13,19 @@ pub fn text(key: &str, value: impl Into<String>) -> KeyValue {
 
 pub fn number(key: &str, value: impl Into<i64>) -> KeyValue {
     with(key, Value::IntValue(value.into()))
+}
+
+pub fn decimal(key: &str, value: f64) -> KeyValue {
+    with(key, Value::DoubleValue(value))
+}
+
+pub fn flag(key: &str, value: bool) -> KeyValue {
+    with(key, Value::BoolValue(value))
+}
+
+pub fn texts<const N: usize>(key: &str, values: [&str; N]) -> KeyValue {
+    let values = values.map(|value| AnyValue { value: Some(Value::StringValue(value.to_owned())) });
+    with(key, Value::ArrayValue(ArrayValue { values: values.into() }))
 }
 
 fn with(key: &str, value: Value) -> KeyValue {

@@ -1,9 +1,11 @@
 //! Sink that records two spans per request: one for the request itself and one for the exchange with its upstream; between them one
-//! for each middleware, if those are traced. Attributes follow OpenTelemetry's conventions for HTTP, and Tyk's for APIs. They
+//! for each middleware, if those are traced, and below them one for each provider of a language model that was asked. Attributes follow OpenTelemetry's conventions for HTTP, and Tyk's for APIs. They
 //! contain no query and no key, and of the headers only the user agent.
 
 use super::attribute::{number, resource, scope, text};
 use super::collector::{Collector, Signal, deliver};
+use super::llm_spans::llm_spans;
+use super::span_parts::{PARENT_ELSEWHERE, PARENT_KNOWN, TAKEN, nanoseconds};
 use crate::method_name;
 use crate::record::{RequestRecord, StepTime, Text};
 use crate::record_ref::RecordRef;
@@ -25,11 +27,6 @@ use tollgate_model::config::Traces;
 const END_TIME_MAX: Duration = Duration::from_secs(3);
 /// Maximum bytes of an attribute; a client controls the length of its path.
 const ATTRIBUTE_BYTES_MAX: usize = 1_024;
-/// Flags of a span: the trace is sampled; it is known whether the parent is remote; the parent is remote.
-const TAKEN: u32 = 0x1;
-const PARENT_KNOWN: u32 = 0x100;
-const PARENT_ELSEWHERE: u32 = 0x200;
-
 #[derive(Clone)]
 pub struct SpanSink {
     batch: Vec<Span>,
@@ -86,6 +83,7 @@ impl RecordWriter for SpanSink {
         self.batch.push(server_span(hit, &trace));
         self.batch.extend(hit.record.steps.iter().enumerate().map(|(place, step)| middleware_span(hit, &trace, place, step)));
         self.batch.extend(client_span(hit, &trace));
+        self.batch.extend(llm_spans(hit, &trace));
         if self.batch.len() >= self.spans_max {
             self.pass_on();
         }
@@ -249,11 +247,6 @@ fn host_and_port(authority: &[u8], default_port: u16) -> (&[u8], u16) {
 /// A text attribute that a client controls, cut to the maximum length.
 fn short(key: &str, value: &[u8]) -> KeyValue {
     text(key, String::from_utf8_lossy(value.get(..ATTRIBUTE_BYTES_MAX).unwrap_or(value)))
-}
-
-/// When the request ended, in nanoseconds since 1970.
-fn nanoseconds(hit: &RecordRef<'_>) -> u64 {
-    u64::try_from(hit.time.unix_s).unwrap_or_default().saturating_mul(1_000_000_000).saturating_add(u64::from(hit.time.ns))
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use crate::error_class::ErrorClass;
 use crate::logs::{LogFormat, shape};
 use crate::record::Text;
 use crate::record_ref::RecordRef;
+use std::io::Write;
 use std::sync::Arc;
+use tollgate_model::analytics::LlmStats;
 use tollgate_model::request_id::RequestId;
 use tollgate_outbound::append_ip;
 
@@ -14,7 +16,7 @@ use tollgate_outbound::append_ip;
 type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);
 
 /// All fields that a line can contain, in order. One that writes nothing is left out of the line.
-const FIELDS: [(&str, FieldValue); 35] = [
+const FIELDS: [(&str, FieldValue); 50] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
     ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
@@ -38,6 +40,23 @@ const FIELDS: [(&str, FieldValue); 35] = [
     ("host", |line, hit, _| line.text(hit.record.bytes(Text::Authority))),
     ("latency_gateway", |line, hit, _| line.number(milliseconds(hit.record.total_ns.saturating_sub(hit.record.upstream_ns)))),
     ("latency_total", |line, hit, _| line.number(milliseconds(hit.record.total_ns))),
+    ("llm_attempts", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.attempts.len() as u64))),
+    ("llm_budget", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.budget.as_bytes()))),
+    ("llm_cached_tokens", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.usage.cached_tokens))),
+    ("llm_cost_usd", |line, hit, _| line.of_llm(hit, |line, llm| line.decimal(llm.usage.cost_usd))),
+    ("llm_estimated", |line, hit, _| {
+        line.of_llm(hit, |line, llm| line.out.extend_from_slice(if llm.usage.estimated { b"true" } else { b"false" }));
+    }),
+    ("llm_first_token_ms", |line, hit, _| line.of_llm(hit, |line, llm| llm.first_token_ms.iter().for_each(|ms| line.decimal(*ms)))),
+    ("llm_input_tokens", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.usage.input_tokens))),
+    ("llm_model", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.model.as_bytes()))),
+    ("llm_outcome", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.outcome.as_bytes()))),
+    ("llm_output_tokens", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.usage.output_tokens))),
+    ("llm_provider", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.provider.as_bytes()))),
+    ("llm_provider_model", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.provider_model.as_bytes()))),
+    ("llm_reason", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.reason.as_bytes()))),
+    ("llm_reasoning_tokens", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.usage.reasoning_tokens))),
+    ("llm_tokens_per_s", |line, hit, _| line.of_llm(hit, |line, llm| llm.tokens_per_s.iter().for_each(|rate| line.decimal(*rate)))),
     ("mcp_error_code", |line, hit, _| {
         if hit.record.mcp_error != 0 {
             line.signed(hit.record.mcp_error.into());
@@ -193,6 +212,19 @@ impl AccessLogLine<'_> {
         self.out.extend_from_slice(quote);
         write(self.out);
         self.out.extend_from_slice(quote);
+    }
+
+    /// Writes something of a request to a language model.
+    fn of_llm(&mut self, hit: &RecordRef<'_>, write: impl FnOnce(&mut Self, &LlmStats)) {
+        if let Some(llm) = &hit.record.llm {
+            write(self, llm);
+        }
+    }
+
+    /// Writes a number with six places at most.
+    fn decimal(&mut self, number: f64) {
+        // Writing to memory cannot fail.
+        let _ = write!(self.out, "{}", (number * 1e6).round() / 1e6);
     }
 
     fn signed(&mut self, number: i64) {

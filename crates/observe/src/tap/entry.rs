@@ -1,6 +1,7 @@
 //! One request as it is shown to people: no query, no header, no body.
 
 use super::RequestWatch;
+use super::llm_entry::TailLlm;
 use crate::facts::ApiMetadata;
 use crate::record::{RequestRecord, Text};
 use crate::refusal_note::LimitFact;
@@ -55,6 +56,9 @@ pub struct TailEntry {
     pub mcp_primitive_name: String,
     /// Code of the gateway's JSON-RPC error.
     pub mcp_error_code: Option<i32>,
+    /// What a request to a language model took.
+    #[serde(default)]
+    pub llm: Option<Box<TailLlm>>,
 }
 
 impl TailEntry {
@@ -93,6 +97,7 @@ impl TailEntry {
             mcp_primitive_type: record.mcp_kind().to_owned(),
             mcp_primitive_name: record.text(record.mcp_name()).into_owned(),
             mcp_error_code: Some(record.mcp_error).filter(|code| *code != 0),
+            llm: record.llm.as_deref().map(|stats| Box::new(TailLlm::from(stats))),
         }
     }
 }

@@ -16,7 +16,7 @@ import { Result } from "./try";
 const FIELDS_MAX = 40;
 
 /** The header with the key, as the definition says it. */
-function headerOf(definition: any): string {
+export function headerOf(definition: any): string {
   const places = [definition?.auth, ...Object.values(definition?.auth_configs ?? {})] as any[];
   return places.map((place) => place?.auth_header_name).find((name) => typeof name === "string" && name) ?? "Authorization";
 }

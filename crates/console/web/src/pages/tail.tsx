@@ -11,12 +11,15 @@ import { Badge, Button, Empty, ErrorBox, Fact, Facts, Note, Text, type Tone } fr
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
 import { Table, here } from "../ui/list";
+import { outcome, usd, type TailLlm } from "./llm";
 
 export interface Entry {
   unix_ms: number; node: string; api_id: string; name: string; version: string; method: string; path: string; status: number; cause: string; message: string; middleware: string;
   limit: { what: string; of: string; max: number; per_s: number; left: number; retry_unix_s: number } | null;
   key: string; alias: string; address: string; agent: string; http: string; total_us: number; gateway_us: number | null; upstream_us: number | null; upstream_status: number; target: string; request_id: string; trace_id: string; request_bytes: number; response_bytes: number;
   mcp_method: string; mcp_primitive_type: string; mcp_primitive_name: string; mcp_error_code: number | null;
+  /** Gateways of earlier versions tell nothing of it. */
+  llm?: TailLlm | null;
 }
 type Row = Entry & { number: number };
 
@@ -108,7 +111,7 @@ export function Tail() {
         columns={[
           { id: "time", bare: true, name: "Time", show: (row) => <time title={format.full(row.unix_ms / 1000)}>{format.clock(row.unix_ms / 1000, true)}</time> },
           { id: "status", bare: true, name: "Status", show: (row) => <Badge tone={tone(row)}>{row.status || "none"}</Badge> },
-          { id: "why", bare: true, name: "Why", show: (row) => row.cause ? <Text>{row.cause.replaceAll("_", " ")}</Text> : <small>{row.status >= 400 ? "upstream's answer" : "passed"}</small> },
+          { id: "why", bare: true, name: "Why", show: (row) => row.cause ? <Text>{row.cause.replaceAll("_", " ")}</Text> : row.llm && !["ok", "cached"].includes(row.llm.outcome) ? <Text>{outcome(row.llm.outcome)[1]}</Text> : <small>{row.status >= 400 ? "upstream's answer" : "passed"}</small> },
           { id: "path", name: "Request", grow: true, show: (row) => <button type="button" class="as-link" onClick={() => look(row)}><Text mono>{`${row.method} ${row.path}${row.mcp_method ? `: ${called(row)}` : ""}`}</Text></button> },
           { id: "api", name: "API", show: (row) => <Text>{row.name || row.api_id || "none"}</Text> },
           { id: "key", name: "Key", show: (row) => <Text>{row.alias || row.key.slice(0, 12) || "none"}</Text> },
@@ -140,6 +143,7 @@ function Why({ entry, close }: { entry: Entry; close: () => void }) {
       <Facts>
         <Fact name="Request"><Text mono>{`${entry.method} ${entry.path}`}</Text> <small>{entry.http}</small></Fact>
         {entry.mcp_method && <Fact name="Call"><Text mono>{called(entry)}</Text>{entry.mcp_primitive_type && <small> {entry.mcp_primitive_type}</small>}{entry.mcp_error_code != null && <small> error {entry.mcp_error_code}</small>}</Fact>}
+        {entry.llm && <ModelFacts llm={entry.llm} />}
         <Fact name="At">{format.full(entry.unix_ms / 1000)}</Fact>
         {entry.middleware && <Fact name="Refused by"><span title="The step of the API's chain">{entry.middleware}</span>{entry.api_id && <> <a href={link(["apis", entry.api_id, "chain"])}><small>the chain</small></a></>}</Fact>}
         {entry.message && <Fact name="The client was told"><Text>{entry.message}</Text></Fact>}
@@ -153,8 +157,21 @@ function Why({ entry, close }: { entry: Entry; close: () => void }) {
         {entry.request_id && <Fact name="Request id"><Text mono>{entry.request_id}</Text></Fact>}
         {entry.trace_id && <Fact name="Trace"><Text mono>{entry.trace_id}</Text></Fact>}
       </Facts>
-      {!entry.cause && (entry.status >= 400 ? <Note tone={tone(entry)}>The gateway let it pass; the status is the upstream's own.</Note> : <Note>The request passed.</Note>)}
+      {entry.llm?.reason && !entry.cause ? <Note tone={tone(entry)}>The gateway of models says: <Text>{entry.llm.reason}</Text>.</Note> : !entry.cause && (entry.status >= 400 ? <Note tone={tone(entry)}>The gateway let it pass; the status is the upstream's own.</Note> : <Note>The request passed.</Note>)}
     </Dialog>
+  );
+}
+
+/** What a request to a language model took, and what each provider did. */
+function ModelFacts({ llm }: { llm: TailLlm }) {
+  return (
+    <>
+      <Fact name="Model"><Text>{llm.model || "none"}</Text>{llm.provider && <small> <Text>{llm.provider_model}</Text> at <Text>{llm.provider}</Text></small>} <Badge tone={outcome(llm.outcome)[0]}>{outcome(llm.outcome)[1]}</Badge></Fact>
+      {llm.budget && <Fact name="Budget"><Text>{llm.budget}</Text></Fact>}
+      <Fact name="Tokens">{format.count(llm.input_tokens)} in, {format.count(llm.output_tokens)} out{llm.tokens_per_s != null && `, ${format.rate(llm.tokens_per_s)}/s`}{llm.first_token_ms != null && `, the first after ${format.duration(llm.first_token_ms * 1000)}`}</Fact>
+      <Fact name="Cost">{usd(llm.cost_usd)}{llm.estimated && ", estimated"}</Fact>
+      {llm.attempts.length > 0 && <Fact name="Providers">{llm.attempts.map((one, at) => <div key={at}><Text>{one.provider}</Text> {outcome(one.outcome)[1]}{one.reason && <>: <Text>{one.reason}</Text></>} <small>{format.duration(one.took_ms * 1000)}</small></div>)}</Fact>}
+    </>
   );
 }
 

@@ -8,20 +8,37 @@ use jiff::tz::{Offset, TimeZone};
 use std::collections::HashMap;
 
 /// How times are written.
-pub(super) struct UsageCsv {
+pub(in crate::api) struct CsvTimes {
     zone: TimeZone,
+}
+
+/// Usage as CSV.
+pub(super) struct UsageCsv(CsvTimes);
+
+impl CsvTimes {
+    /// By `tz`.
+    pub(in crate::api) fn of(query: &HashMap<String, String>) -> Result<Self, String> {
+        let zone = match query.get("tz").map_or("UTC", String::as_str) {
+            "UTC" | "" => TimeZone::UTC,
+            text => zone(text).ok_or("tz must be UTC, an offset such as +01:00, or a zone such as Europe/Berlin")?,
+        };
+        Ok(CsvTimes { zone })
+    }
+
+    /// A time.
+    pub(in crate::api) fn time(&self, unix_s: i64) -> String {
+        let Ok(time) = Timestamp::from_second(unix_s) else { return String::new() };
+        time.display_with_offset(self.zone.to_offset(time)).to_string()
+    }
 }
 
 impl UsageCsv {
     /// `None` if JSON is asked for.
     pub(super) fn asked_for(query: &HashMap<String, String>) -> Result<Option<Self>, String> {
-        let zone = match query.get("tz").map_or("UTC", String::as_str) {
-            "UTC" | "" => TimeZone::UTC,
-            text => zone(text).ok_or("tz must be UTC, an offset such as +01:00, or a zone such as Europe/Berlin")?,
-        };
+        let times = CsvTimes::of(query)?;
         match query.get("format").map_or("json", String::as_str) {
             "json" | "" => Ok(None),
-            "csv" => Ok(Some(UsageCsv { zone })),
+            "csv" => Ok(Some(UsageCsv(times))),
             other => Err(format!("format is {other:?}; it must be json or csv")),
         }
     }
@@ -34,7 +51,7 @@ impl UsageCsv {
         for row in &report.rows {
             let value = match &row.value {
                 UsageValue::Name(name) => cell(name),
-                UsageValue::UnixS(unix_s) => self.time(*unix_s),
+                UsageValue::UnixS(unix_s) => self.0.time(*unix_s),
             };
             let numbers = [row.mean_ms, row.upstream_mean_ms, row.p50_ms, row.p90_ms, row.p99_ms, row.max_ms];
             let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
@@ -47,11 +64,14 @@ impl UsageCsv {
                 numbers.join(","),
                 row.request_bytes,
                 row.response_bytes,
-                self.time(row.last_seen_unix_s),
+                self.0.time(row.last_seen_unix_s),
             ));
         }
         if report.partial {
-            text.push_str(&format!("{},,,,,,,,,,,,,\r\n", cell(&format!("incomplete before {}", self.time(report.complete_from)))));
+            text.push_str(&format!(
+                "{},,,,,,,,,,,,,\r\n",
+                cell(&format!("incomplete before {}", self.0.time(report.complete_from)))
+            ));
         }
         for node in &report.missing {
             text.push_str(&format!("{},,,,,,,,,,,,,\r\n", cell(&format!("without {node}"))));
@@ -59,15 +79,10 @@ impl UsageCsv {
         let headers = [(CONTENT_TYPE, "text/csv; charset=utf-8"), (CONTENT_DISPOSITION, "attachment; filename=\"usage.csv\"")];
         (headers, text).into_response()
     }
-
-    fn time(&self, unix_s: i64) -> String {
-        let Ok(time) = Timestamp::from_second(unix_s) else { return String::new() };
-        time.display_with_offset(self.zone.to_offset(time)).to_string()
-    }
 }
 
 /// A cell. What begins like a formula gets an apostrophe before it, as spreadsheets do for texts.
-fn cell(text: &str) -> String {
+pub(in crate::api) fn cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     let text = if is_formula { format!("'{text}") } else { text.to_owned() };
     if is_formula || text.contains(['"', ',', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }

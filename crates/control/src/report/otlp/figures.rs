@@ -19,6 +19,14 @@ pub(super) struct OtlpFigures {
     points: u64,
 }
 
+/// A distribution with its attributes.
+pub(super) struct HistogramPoint {
+    pub attributes: Vec<(&'static str, String)>,
+    pub sum: f64,
+    /// One more than there are bounds.
+    pub buckets: Vec<u64>,
+}
+
 impl OtlpFigures {
     pub(super) fn new(start: u64, now: u64) -> Self {
         OtlpFigures { start, now, metrics: Vec::new(), points: 0 }
@@ -68,6 +76,23 @@ impl OtlpFigures {
         });
         let (aggregation_temporality, data_points) = (AggregationTemporality::Cumulative.into(), data_points.collect());
         self.add(name, description, "s", Data::Histogram(Histogram { aggregation_temporality, data_points }));
+    }
+
+    /// Adds a histogram of anything.
+    pub(super) fn distributions(&mut self, name: &str, description: &str, unit: &str, bounds: &[f64], points: Vec<HistogramPoint>) {
+        self.points += points.len() as u64;
+        let data_points = points.into_iter().map(|HistogramPoint { attributes, sum, buckets }| HistogramDataPoint {
+            attributes: attributes.into_iter().map(|(name, value)| text(name, value)).collect(),
+            start_time_unix_nano: self.start,
+            time_unix_nano: self.now,
+            count: buckets.iter().sum(),
+            sum: Some(sum),
+            bucket_counts: buckets,
+            explicit_bounds: bounds.to_vec(),
+            ..HistogramDataPoint::default()
+        });
+        let (aggregation_temporality, data_points) = (AggregationTemporality::Cumulative.into(), data_points.collect());
+        self.add(name, description, unit, Data::Histogram(Histogram { aggregation_temporality, data_points }));
     }
 
     fn add(&mut self, name: &str, description: &str, unit: &str, data: Data) {

@@ -147,6 +147,9 @@ pub(crate) fn attributes(attributes: &[KeyValue]) -> BTreeMap<String, String> {
     let shown = |attribute: &KeyValue| match attribute.value.clone().and_then(|value| value.value) {
         Some(Value::StringValue(text)) => text,
         Some(Value::IntValue(number)) => number.to_string(),
+        Some(Value::DoubleValue(number)) => number.to_string(),
+        Some(Value::BoolValue(is)) => is.to_string(),
+        Some(Value::ArrayValue(values)) => format!("{:?}", values.values),
         other => panic!("{}: {other:?}", attribute.key),
     };
     attributes.iter().map(|attribute| (attribute.key.clone(), shown(attribute))).collect()

@@ -607,9 +607,9 @@ function Extend({expires=0,save,close}){let[span2,setSpan]=w(2592e3),from=Math.m
 {title:"Extend this key",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",onClick:()=>save(until),children:"Exte\
 nd"})]}),children:[expires>0?null:i(Note,{children:"It does not expire now. This gives it an end."}),i(Field,{label:"By",children:i("select",{value:span2,onChange:event=>setSpan(
 Number(event.currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i("option",{value:seconds2,children:name},seconds2)),i("option",{value:0,children:"wit\
-hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}var KEYS_MAX2=100,ANSWER_BYTES2=1<<20,SHOW_EVERY_MS=60;function Playground({close}){let known=useLoaded(()=>get("llm/state"),[0]),apis2=known.value?.apis??[],[api,
-setApi]=w(""),id=api||apis2[0]||"",definition=useLoaded(()=>id?get(`apis/${segment(id)}`):Promise.resolve(null),[id]);return may("editor")?i(Dialog,{title:"Play\
-ground",close,side:!0,children:[known.failure?i(ErrorBox,{failure:known.failure,retry:known.again}):null,definition.failure?i(ErrorBox,{failure:definition.failure,
+hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}var KEYS_MAX2=100,ANSWER_BYTES2=1<<20,SHOW_EVERY_MS=60;function Playground({close}){let known=useLoaded(()=>get("llm/overview"),[0]),apis2=known.value?.apis??[],
+[api,setApi]=w(""),id=api||apis2[0]||"",definition=useLoaded(()=>id?get(`apis/${segment(id)}`):Promise.resolve(null),[id]);return may("editor")?i(Dialog,{title:"\
+Playground",close,side:!0,children:[known.failure?i(ErrorBox,{failure:known.failure,retry:known.again}):null,definition.failure?i(ErrorBox,{failure:definition.failure,
 retry:definition.again}):null,known.value&&apis2.length===0&&i(Note,{children:["No API has ",i("code",{children:"tollgate.llm"})," yet, so there is no model to \
 ask."]}),apis2.length>1&&i("div",{class:"form",children:i(Field,{label:"API",wide:!0,children:i("select",{value:id,onChange:event=>setApi(event.currentTarget.value),
 children:apis2.map(one=>i("option",{value:one,children:visible(one)},one))})})}),id&&definition.value&&i(Talk,{id,definition:definition.value},id)]}):i(Dialog,{
@@ -706,7 +706,7 @@ row2.value)],{alias:row2.alias}),"aria-label":"Open the key",children:i(Icon,{na
 i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${all?100*row2.cost_usd/all:0}%`}})}),percent(all?row2.cost_usd/all:0)]}),i("td",{
 class:"number",children:count(row2.requests)}),i("td",{class:"number",children:count(row2.input_tokens)}),i("td",{class:"number",children:count(row2.output_tokens)}),
 !narrow.value&&i($,{children:[i("td",{class:"number",children:count(row2.cached_tokens)}),i("td",{class:"number",children:row2.first_token_ms==null?UNKNOWN:duration(
-row2.first_token_ms*1e3)})]})]},row2.value))})]})})})}function Budgets(){let loaded2=useLoaded(()=>get("llm/state",{byItself:!0}),[0,Math.floor(tick.value/5)]),
+row2.first_token_ms*1e3)})]})]},row2.value))})]})})})}function Budgets(){let loaded2=useLoaded(()=>get("llm/overview",{byItself:!0}),[0,Math.floor(tick.value/5)]),
 all=loaded2.value?.budgets??[],[shared,own]=[all.filter(one=>one.standing),all.filter(one=>!one.standing)],refused=own.reduce((sum,one)=>sum+one.refused,0);return loaded2.
 failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Budgets",note:refused>0?`those of keys and policies have refused ${refused===1?
 "one request":`${count(refused)} requests`}`:void 0,children:shared.length===0?i(Empty,{icon:"info",title:"No budget of an API or organisation is in use.",children:"\

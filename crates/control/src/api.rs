@@ -32,8 +32,8 @@ mod key_events;
 mod keys;
 mod lists;
 mod llm_budgets;
+mod llm_overview;
 mod llm_spend;
-mod llm_state;
 mod logged_files;
 mod masking;
 mod mcp_state;
@@ -337,7 +337,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(api_health::health))
         .routes(routes!(usage::usage))
         .routes(routes!(llm_spend::spend))
-        .routes(routes!(llm_state::state))
+        .routes(routes!(llm_overview::overview))
         .routes(routes!(debug::debug))
         .routes(routes!(debug::live::debug_stream))
         .routes(routes!(check::api))

@@ -7,7 +7,7 @@ use crate::multipart::MultipartForm;
 use crate::provider::{Flavour, Provider, ProviderApi, ProviderRequest};
 
 /// A call by its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaCall {
     /// `POST /v1/moderations`.
     Moderations,
@@ -35,19 +35,6 @@ pub struct MediaChange<'a> {
 }
 
 impl MediaCall {
-    /// Its name in figures and records.
-    pub fn name(self) -> &'static str {
-        match self {
-            MediaCall::Moderations => "moderations",
-            MediaCall::Speech => "speech",
-            MediaCall::Transcriptions => "transcriptions",
-            MediaCall::Translations => "translations",
-            MediaCall::ImageGenerations => "image_generations",
-            MediaCall::ImageEdits => "image_edits",
-            MediaCall::ImageVariations => "image_variations",
-        }
-    }
-
     /// All.
     pub const ALL: [MediaCall; 7] = [
         MediaCall::Moderations,

@@ -54,7 +54,7 @@ impl LlmServer {
         let (request, translation) = made.map_err(Failure::unsupported)?;
         let operation = LlmOperation::of(&asked.surface);
         let report = asked.report.attempt(provider, model, (operation, &way.figures.model));
-        let prompt_likely = (operation != LlmOperation::CountTokens).then(|| likely_tokens(&asked.body));
+        let prompt_likely = matches!(operation, LlmOperation::Chat | LlmOperation::Embeddings).then(|| likely_tokens(&asked.body));
         let mut tally = Tally::new(way.figures.clone(), price.cloned(), holdings, (report, prompt_likely));
         tally.told = Some(asked.usage.clone());
         let began = Instant::now();

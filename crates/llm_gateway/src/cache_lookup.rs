@@ -104,8 +104,8 @@ impl LlmServer {
     }
 
     fn hit(&self, asked: &Asked, response: Response<AnswerBody>, outcome: CacheOutcome) -> Response<AnswerBody> {
-        self.figures.cache.add(outcome);
         asked.report.ends("cached", "", "");
+        self.figures.cache.add(outcome);
         told(response, outcome.name())
     }
 

@@ -12,6 +12,7 @@ use tollgate_outbound::{CallerLine, Holder};
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct CallFacts {
     /// The number of the call, by which its record is found.
+    #[serde(default)]
     pub call: Option<u64>,
     /// The organisation of the caller, or of the API without one.
     pub organisation: String,

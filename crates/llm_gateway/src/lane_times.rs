@@ -3,7 +3,6 @@
 use crate::surface::Surface;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use tollgate_llm::MediaCall;
 use tollgate_model::distribution::{BOUNDS, Distribution};
 
 /// Bounds of numbers of tokens.
@@ -21,8 +20,8 @@ pub enum LlmOperation {
     Embeddings,
     /// How many tokens a prompt has.
     CountTokens,
-    /// Sound, pictures, moderations.
-    Media(MediaCall),
+    /// Sound, pictures and moderations.
+    Media,
 }
 
 /// A distribution of tokens: the count in each bucket, and the sum.
@@ -43,7 +42,7 @@ impl LlmOperation {
         match surface {
             Surface::Embeddings => LlmOperation::Embeddings,
             Surface::CountTokens => LlmOperation::CountTokens,
-            Surface::Media(call) => LlmOperation::Media(*call),
+            Surface::Media(_) => LlmOperation::Media,
             Surface::Talk(_) | Surface::Models | Surface::Model(_) => LlmOperation::Chat,
         }
     }
@@ -54,7 +53,7 @@ impl LlmOperation {
             LlmOperation::Chat => "chat",
             LlmOperation::Embeddings => "embeddings",
             LlmOperation::CountTokens => "count_tokens",
-            LlmOperation::Media(call) => call.name(),
+            LlmOperation::Media => "media",
         }
     }
 }

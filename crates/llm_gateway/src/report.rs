@@ -1,12 +1,10 @@
 //! What becomes of a request, for whoever records it. It has names, figures and the gateway's own words, nothing of what was asked or answered.
 
-use crate::caller::CallFacts;
 use crate::figures::LlmOutcome;
 use crate::lane_times::LlmOperation;
 use crate::surface::Surface;
 use crate::system::system;
 use crate::terms::ProviderTerms;
-use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Instant;
 use tollgate_llm::{Price, Stop, Usage};
@@ -45,9 +43,9 @@ pub(crate) struct AttemptReport {
 }
 
 impl Report {
-    /// The report of the request with these header lines.
-    pub(crate) fn of(calls: &LlmCalls, headers: &HeaderMap) -> Self {
-        let call = CallFacts::read(headers).call.and_then(|number| calls.take(number));
+    /// The report of the call with this number.
+    pub(crate) fn of(calls: &LlmCalls, number: Option<u64>) -> Self {
+        let call = number.and_then(|number| calls.take(number));
         Report(call.map(|call| Arc::new(Writer { call, began: Instant::now() })))
     }
 
@@ -60,8 +58,11 @@ impl Report {
     /// What is called.
     pub(crate) fn calls(&self, surface: &Surface) {
         let operation = match surface {
+            Surface::Talk(_) => "chat",
+            Surface::Embeddings => "embeddings",
+            Surface::CountTokens => "count_tokens",
+            Surface::Media(_) => "media",
             Surface::Models | Surface::Model(_) => "models",
-            surface => LlmOperation::of(surface).name(),
         };
         self.note(|stats| operation.clone_into(&mut stats.operation));
     }

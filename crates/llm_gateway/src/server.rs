@@ -3,6 +3,7 @@
 
 use crate::answer::{AnswerBody, fault};
 use crate::asked::Asked;
+use crate::caller::CallFacts;
 use crate::llm_server::LlmServer;
 use crate::models;
 use crate::report::Report;
@@ -34,12 +35,12 @@ impl LlmServer {
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
         let Some(surface) = Surface::of(&head.method, head.uri.path(), &self.terms.listen_path) else {
-            Report::of(&self.terms.calls, &head.headers).ends("invalid", "there is no such path", "");
+            Report::of(&self.terms.calls, CallFacts::read(&head.headers).call).ends("invalid", "there is no such path", "");
             let message = format!("there is no {} {} here", head.method, head.uri.path());
             return fault(form_of(&head.headers), &Fault::new(FaultKind::NotFound, message), None);
         };
         let form = surface.form(&head.headers);
-        let report = Report::of(&self.terms.calls, &head.headers);
+        let report = Report::of(&self.terms.calls, CallFacts::read(&head.headers).call);
         report.calls(&surface);
         match &surface {
             Surface::Models => return models::list(&self.routes, form),
@@ -51,9 +52,9 @@ impl LlmServer {
         let (body, _shares) = match self.received(&surface, &holder, body).await {
             Ok(received) => received,
             Err(why) => {
-                let is_overloaded = why.kind == FaultKind::Overloaded;
-                report.ends(if is_overloaded { "overloaded" } else { "invalid" }, &why.message, "");
-                return fault(form, &why, is_overloaded.then_some(RETRY_MS));
+                let outcome = if why.kind == FaultKind::Overloaded { "overloaded" } else { "invalid" };
+                report.ends(outcome, &why.message, "");
+                return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS));
             }
         };
         let answer = match Asked::read(surface, form, head.headers, body, report.clone()) {

@@ -103,7 +103,7 @@ impl Drop for Tally {
             self.figures.add_usage(self.report.operation(), &usage, self.price.as_ref().map_or(0, |price| price.cost(&usage)));
         }
         let is_complete = self.outcome == LlmOutcome::Ok;
-        let prompt_likely = self.prompt_likely.filter(|_| self.is_sent);
+        let prompt_likely = self.prompt_likely.or(self.usage.map(|_| 0)).filter(|_| self.is_sent);
         let used = prompt_likely.map(|prompt| used(self.usage, is_complete, (prompt, self.text_bytes), self.price.as_ref()));
         let bound_by = self.holdings.bound_by().filter(|_| self.outcome == LlmOutcome::Cut || self.stop == Some(Stop::OutputLimit));
         self.report.ends((self.outcome, self.stop), &self.reason, used, bound_by);

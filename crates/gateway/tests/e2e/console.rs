@@ -401,7 +401,7 @@ fn no_secret_is_shown(hash_keys: bool, server: Option<&Server>) {
     for (path, item) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/tyk/")) {
         for (method, described) in item.as_object().unwrap() {
             // A stream ends by itself after these events. Requests go on, so that there are some of each kind.
-            let is_stream = path.ends_with("/stream");
+            let is_stream = method == "get" && path.ends_with("/stream");
             let bodies = described["requestBody"]["content"]["application/json"]["example"].clone();
             let body = if bodies.is_null() { String::new() } else { bodies.to_string() };
             for value in ["abc", raw.as_str()].into_iter().take(if is_stream { 1 } else { 2 }) {

@@ -25,9 +25,7 @@ fn a_picture_is_no_long_text() {
 fn a_report_sums_its_attempts_and_ends_with_its_last_copy() {
     let calls = Arc::<LlmCalls>::default();
     let open = calls.open().unwrap();
-    let mut headers = HeaderMap::new();
-    headers.insert(tollgate_outbound::CALLER_LINE, format!("- - 0 - [{},[]]", open.number).parse().unwrap());
-    let report = Report::of(&calls, &headers);
+    let report = Report::of(&calls, Some(open.number));
     let provider = |name: &str| ProviderTerms {
         name: name.to_owned(),
         provider: Provider {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmStats {
-    /// `chat`, `embeddings`, `count_tokens` or `models`.
+    /// `chat`, `embeddings`, `media`, `count_tokens` or `models`.
     pub operation: String,
     /// Whether the answer was a stream.
     pub stream: bool,

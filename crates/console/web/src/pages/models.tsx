@@ -115,7 +115,7 @@ function Table({ by, name, found }: { by: string; name: string; found: Spend | n
 
 /** How budgets stand: what is used, what is left, and what they will come to. */
 function Budgets() {
-  const loaded = useLoaded(() => get<{ budgets: Budget[] }>("llm/state", { byItself: true }), [0, Math.floor(live.tick.value / 5)]);
+  const loaded = useLoaded(() => get<{ budgets: Budget[] }>("llm/overview", { byItself: true }), [0, Math.floor(live.tick.value / 5)]);
   const all = loaded.value?.budgets ?? [];
   const [shared, own] = [all.filter((one) => one.standing), all.filter((one) => !one.standing)];
   const refused = own.reduce((sum, one) => sum + one.refused, 0);

@@ -21,7 +21,7 @@ const ANSWER_BYTES = 1 << 20;
 const SHOW_EVERY_MS = 60;
 
 export function Playground({ close }: { close: () => void }) {
-  const known = useLoaded(() => get<{ apis: string[] }>("llm/state"), [0]);
+  const known = useLoaded(() => get<{ apis: string[] }>("llm/overview"), [0]);
   const apis = known.value?.apis ?? [];
   const [api, setApi] = useState("");
   const id = api || apis[0] || "";

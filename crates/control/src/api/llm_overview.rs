@@ -1,4 +1,4 @@
-//! `/tyk/llm/state`: how much of the budgets of APIs and organisations is used, and what they will come to.
+//! `/tyk/llm/overview`: the APIs in front of language models, how much of their budgets is used, and what they will come to.
 
 use super::Control;
 use super::answer::{ControlAnswer, ok};
@@ -14,16 +14,16 @@ const SHARE_LEAST: f64 = 0.02;
 
 /// APIs in front of language models, and their budgets.
 #[derive(Serialize, ToSchema)]
-pub(super) struct LlmState {
+pub(super) struct LlmOverview {
     /// Those with one counter, that requests have met since the gateway's start, by API and name. Budgets of keys and policies have only `refused`.
-    budgets: Vec<BudgetState>,
+    budgets: Vec<OverviewBudget>,
     /// The APIs in front of language models.
     apis: Vec<String>,
 }
 
 /// One budget.
 #[derive(Serialize, ToSchema)]
-struct BudgetState {
+struct OverviewBudget {
     api_id: String,
     /// Whose it is: `api`, `organisation`, `key` or `policy`.
     of: String,
@@ -56,20 +56,20 @@ struct BudgetStanding {
     forecast: Option<f64>,
 }
 
-/// State of APIs in front of language models
+/// APIs in front of language models
 ///
-/// How much of each is used, and what it comes to at the end of its period.
+/// With how much of each budget is used, and what it comes to at the end of its period.
 #[utoipa::path(
-    get, path = "/tyk/llm/state", tag = "Figures", operation_id = "getLlmState",
+    get, path = "/tyk/llm/overview", tag = "Figures", operation_id = "getLlmOverview",
     security(("secret" = ["viewer"])),
-    responses((status = 200, body = LlmState, description = "The budgets."))
+    responses((status = 200, body = LlmOverview, description = "The APIs and budgets."))
 )]
-pub(super) async fn state(State(control): State<Arc<Control>>) -> ControlAnswer {
+pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnswer {
     let now_unix_s = tollgate_clock::unix_s();
     let apis = control.shared.registry.all_llm_figures();
     let all = apis.iter().flat_map(|(api, figures)| figures.all_budgets().into_iter().map(move |budget| (api, budget)));
-    let mut budgets: Vec<BudgetState> = all
-        .map(|(api, ((of, name), figures))| BudgetState {
+    let mut budgets: Vec<OverviewBudget> = all
+        .map(|(api, ((of, name), figures))| OverviewBudget {
             api_id: api.clone(),
             of,
             name,
@@ -80,7 +80,7 @@ pub(super) async fn state(State(control): State<Arc<Control>>) -> ControlAnswer 
     budgets.sort_by(|a, b| (&a.api_id, &a.of, &a.name).cmp(&(&b.api_id, &b.of, &b.name)));
     let mut apis: Vec<String> = apis.iter().map(|(api, _)| api.clone()).collect();
     apis.sort();
-    ok(LlmState { budgets, apis })
+    ok(LlmOverview { budgets, apis })
 }
 
 fn standing(figures: &BudgetFigures, now_unix_s: u64) -> Option<BudgetStanding> {

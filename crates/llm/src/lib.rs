@@ -16,6 +16,7 @@ mod estimate;
 mod form;
 mod gemini;
 mod generation;
+mod google_account;
 mod json;
 mod media;
 mod multipart;
@@ -44,6 +45,7 @@ pub use form::{
     ToolCall, ToolChoice, ToolResult, Unsupported, Usage,
 };
 pub use generation::hides_thoughts;
+pub use google_account::{AccessToken, ServiceAccount};
 pub use media::{MediaCall, MediaChange, is_form};
 pub use openai_embeddings::EmbeddingAsk;
 pub use output_bound::{BoundedStream, OutputBound};

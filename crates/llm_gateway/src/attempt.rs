@@ -23,7 +23,9 @@ use hyper::body::{Bytes, Incoming};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use tollgate_clock::{unix_ms, unix_ns, unix_s};
-use tollgate_llm::{AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderRequest, RateLimits, Usage, UsageReader};
+use tollgate_llm::{
+    AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
+};
 use tollgate_outbound::{Call, CallLimits};
 
 /// Largest whole answer.
@@ -46,7 +48,24 @@ pub(crate) struct Success<'a> {
 impl LlmServer {
     /// Asks a provider.
     pub(crate) async fn attempt(&self, trip: &Trip<'_>, way: &Way, key: &PoolKey) -> Result<Response<AnswerBody>, Failure> {
-        let (asked, provider, model) = (trip.asked, &key.terms, trip.model(way));
+        let Some(tokens) = &key.tokens else { return self.attempt_with(trip, way, key, &key.terms).await };
+        let token = tokens.token(&self.client, &self.terms.tls).await?;
+        let provider = key.terms.with_credential(ProviderCredential::Bearer(token.clone()));
+        let attempted = self.attempt_with(trip, way, key, &provider).await;
+        if attempted.as_ref().is_err_and(|failure| failure.kind == FailureKind::UnknownKey) {
+            tokens.forget(&token).await;
+        }
+        attempted
+    }
+
+    async fn attempt_with(
+        &self,
+        trip: &Trip<'_>,
+        way: &Way,
+        key: &PoolKey,
+        provider: &ProviderTerms,
+    ) -> Result<Response<AnswerBody>, Failure> {
+        let (asked, model) = (trip.asked, trip.model(way));
         let price = self.prices.of(model);
         let holdings = self.hold(trip, way, price).await?;
         let bounds = AnswerBounds { api: self.terms.output_tokens_max, budget: holdings.output_max() };

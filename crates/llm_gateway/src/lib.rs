@@ -5,6 +5,7 @@
 //! A client's credentials never go to a provider, and those for a provider never to a client or into the log.
 #![forbid(unsafe_code)]
 
+mod access_tokens;
 mod answer;
 mod answer_cache;
 mod answer_store;

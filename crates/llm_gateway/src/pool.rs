@@ -1,11 +1,13 @@
 //! The keys of one provider, and which of them a request goes with: one with room, and of several the one that the conversation had before.
 
+use crate::access_tokens::AccessTokens;
 use crate::figures::KeyFigures;
 use crate::rooms::{Need, Rooms};
 use crate::standing::Standing;
 use crate::terms::ProviderTerms;
 use std::sync::Arc;
 use tollgate_balance::mix;
+use tollgate_llm::{ProviderCredential, ServiceAccount};
 
 /// For how long a key rests that its provider does not know.
 const REFUSED_MS: u64 = 60_000;
@@ -21,6 +23,8 @@ pub(crate) struct Pool {
 pub(crate) struct PoolKey {
     /// The provider with this key.
     pub terms: ProviderTerms,
+    /// Where the provider wants tokens that end, which the key gets.
+    pub tokens: Option<AccessTokens>,
     /// What each model has left for it.
     pub rooms: Rooms,
     pub figures: Arc<KeyFigures>,
@@ -41,9 +45,10 @@ impl Pool {
     /// A provider with one key or several.
     pub(crate) fn new(terms: &ProviderTerms, figures: impl Fn(usize) -> Arc<KeyFigures>) -> Self {
         let keys = terms.credentials().enumerate().map(|(index, credential)| {
-            let mut terms = terms.clone();
-            terms.provider.credential = credential.clone();
-            PoolKey { terms, rooms: Rooms::default(), figures: figures(index + 1), refused: Standing::default() }
+            let tokens = account_of(credential).map(AccessTokens::new);
+            let credential = if tokens.is_some() { ProviderCredential::None } else { credential.clone() };
+            let terms = terms.with_credential(credential);
+            PoolKey { terms, tokens, rooms: Rooms::default(), figures: figures(index + 1), refused: Standing::default() }
         });
         Pool { keys: keys.collect(), standing: Standing::default() }
     }
@@ -77,6 +82,14 @@ impl Pool {
 
     pub(crate) fn key(&self, index: usize) -> Option<&PoolKey> {
         self.keys.get(index)
+    }
+}
+
+/// The service account that a credential is, if it is one. One that is broken was refused when the definition was loaded.
+fn account_of(credential: &ProviderCredential) -> Option<ServiceAccount> {
+    match credential {
+        ProviderCredential::Bearer(text) if ServiceAccount::is_one(text) => ServiceAccount::read(text).ok(),
+        _ => None,
     }
 }
 

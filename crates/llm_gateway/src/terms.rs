@@ -125,6 +125,13 @@ impl ProviderTerms {
     pub(crate) fn credentials(&self) -> impl Iterator<Item = &ProviderCredential> {
         std::iter::once(&self.provider.credential).chain(&self.more_credentials)
     }
+
+    /// The provider with this credential.
+    pub(crate) fn with_credential(&self, credential: ProviderCredential) -> Self {
+        let mut terms = self.clone();
+        terms.provider.credential = credential;
+        terms
+    }
 }
 
 impl fmt::Debug for ProviderTerms {

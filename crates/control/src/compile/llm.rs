@@ -10,7 +10,7 @@ use tollgate_data::snapshot::Upstreams;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_llm::aws_sigv4::AwsKeys;
-use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{Flavour, Price, Provider, ProviderApi, ProviderCredential, ServiceAccount};
 use tollgate_llm_gateway::{
     AwsTerms, CacheTerms, LlmServer, LlmTerms, ModelTerms, Preference, ProviderTerms, SemanticTerms, SlowTerms, Sticky, TargetTerms,
 };
@@ -34,12 +34,13 @@ const EMBEDDING_SECONDS: f64 = 2.0;
 
 /// The upstream that stands for all providers.
 pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &mut Context<'_>) -> Option<Upstreams> {
+    let providers: Vec<ProviderTerms> = llm.providers.iter().map(|provider| provider_terms(provider, context)).collect();
+    check_accounts(llm, &providers, context);
     let registry = context.registry.clone();
     let (Some(client), Some(_)) = (registry.graph_client.0.get(), registry.own_apis.get()) else {
         // Where requests are only rehearsed, nothing is sent.
         return Some(Upstreams::Nowhere);
     };
-    let providers: Vec<ProviderTerms> = llm.providers.iter().map(|provider| provider_terms(provider, context)).collect();
     let tls = context.upstream_tls(definition);
     // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
     let secrets: Vec<_> = providers.iter().map(secrets_of).collect();
@@ -147,6 +148,23 @@ fn provider_terms(provider: &LlmProvider, context: &Context<'_>) -> ProviderTerm
         aws: (!provider.aws_access_key_id.is_empty()).then(|| AwsTerms { keys: keys(), region: provider.region.clone() }),
         time_max: time_max(provider),
         patterns: provider.models.clone(),
+    }
+}
+
+/// Tells which keys in JSON are none of service accounts.
+fn check_accounts(llm: &LlmGateway, providers: &[ProviderTerms], context: &mut Context<'_>) {
+    for (index, (written, provider)) in llm.providers.iter().zip(providers).enumerate() {
+        if written.kind != LlmProviderKind::Vertex {
+            continue;
+        }
+        let credentials = std::iter::once(&provider.provider.credential).chain(&provider.more_credentials).enumerate();
+        for (number, credential) in credentials {
+            let ProviderCredential::Bearer(text) = credential else { continue };
+            if let Some(why) = ServiceAccount::is_one(text).then(|| ServiceAccount::read(text).err()).flatten() {
+                let field = if written.keys.is_empty() { "key".to_owned() } else { format!("keys[{number}]") };
+                context.error(format!("$.tollgate.llm.providers[{index}].{field}"), why);
+            }
+        }
     }
 }
 

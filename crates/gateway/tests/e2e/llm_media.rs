@@ -121,6 +121,21 @@ fn what_cannot_pass_is_refused_in_the_client_s_form() {
 }
 
 #[test]
+fn a_form_passes_no_guard_unseen() {
+    let (upstream, other) = (openai(), openai());
+    for (guard, statuses) in [
+        (json!({"name": "g", "kind": "deny", "patterns": ["bridge"]}), [400, 400]),
+        (json!({"name": "g", "kind": "deny", "patterns": ["bridge"], "dry_run": true}), [200, 200]),
+    ] {
+        let gateway = Setup::new(json!({})).api(definition(json!({"guards": [guard]}), &upstream, &other)).start();
+        let sound = post(&gateway, "/m/v1/audio/transcriptions", FORM, &form("whisper-1"));
+        let picture = post(&gateway, "/m/v1/images/generations", JSON, br#"{"model":"gpt-image-1","prompt":"a bridge"}"#);
+        assert_eq!([sound.status, picture.status], statuses, "{sound} {picture}");
+        assert_eq!(post(&gateway, "/m/v1/images/generations", JSON, br#"{"model":"gpt-image-1","prompt":"a cat"}"#).status, 200);
+    }
+}
+
+#[test]
 fn budgets_count_what_has_a_bound() {
     let (upstream, down) = (openai(), openai());
     for (unit, soft, status) in

@@ -92,6 +92,7 @@ mod limits_once;
 mod links;
 mod listeners;
 mod llm;
+mod llm_accounts;
 mod llm_budget_views;
 mod llm_budgets;
 mod llm_cache;

@@ -124,7 +124,7 @@ fn what_cannot_pass_is_refused_in_the_client_s_form() {
 fn a_form_passes_no_guard_unseen() {
     let (upstream, other) = (openai(), openai());
     for (guard, statuses) in [
-        (json!({"name": "g", "kind": "deny", "patterns": ["bridge"]}), [400, 400]),
+        (json!({"name": "g", "kind": "deny", "patterns": ["bridge"]}), [400, 403]),
         (json!({"name": "g", "kind": "deny", "patterns": ["bridge"], "dry_run": true}), [200, 200]),
     ] {
         let gateway = Setup::new(json!({})).api(definition(json!({"guards": [guard]}), &upstream, &other)).start();

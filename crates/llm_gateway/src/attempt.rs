@@ -128,6 +128,13 @@ impl LlmServer {
         }
     }
 
+    /// Another target was faster. What is not there in time is late, whenever it would have come.
+    pub(crate) fn note_overtaken(&self, trip: &Trip<'_>, way: &Way, after: Duration) {
+        if self.terms.slow.is_some_and(|slow| after > slow.first_token_max) {
+            self.note_time(trip, way, after);
+        }
+    }
+
     /// A failure; one that is late is also slow.
     fn late(&self, failure: Failure, trip: &Trip<'_>, way: &Way, after: Duration) -> Failure {
         if failure.fault.kind == FaultKind::Timeout {

@@ -22,6 +22,7 @@ mod flights;
 mod guarding;
 mod guards;
 mod health;
+mod hedge;
 mod holdings;
 mod kept_answer;
 mod lane_times;

@@ -37,11 +37,9 @@ impl LlmServer {
     /// Puts one by weight before the others that are as good.
     fn draw(&self, ranked: &mut [(&Way, Rank)], conversation: u64) {
         let Some(first) = ranked.first().map(|(_, rank)| *rank) else { return };
-        let equals = ranked.iter().take_while(|(_, rank)| rank.cmp(&first).is_eq()).enumerate();
-        let weighted = equals.filter(|(_, (way, _))| way.weight > 0);
-        let score = |way: &Way| weighted_score(mix(conversation ^ self.hash_of(way)), way.weight);
-        let highest = weighted.max_by(|(_, (one, _)), (_, (other, _))| score(one).total_cmp(&score(other))).map(|(index, _)| index);
-        if let Some(part) = highest.and_then(|index| ranked.get_mut(..=index)) {
+        let equals = ranked.iter().take_while(|(_, rank)| rank.cmp(&first).is_eq());
+        let weighted = equals.map(|(way, _)| (self.hash_of(way), way.weight));
+        if let Some(part) = drawn(weighted, conversation).and_then(|index| ranked.get_mut(..=index)) {
             part.rotate_right(1);
         }
     }
@@ -59,6 +57,13 @@ impl LlmServer {
     }
 }
 
+/// Which of some targets, with a hash and a weight each, a conversation goes to; none without weights.
+fn drawn(targets: impl Iterator<Item = (u64, u32)>, conversation: u64) -> Option<usize> {
+    let weighted = targets.enumerate().filter(|(_, (_, weight))| *weight > 0);
+    let scored = weighted.map(|(index, (hash, weight))| (index, weighted_score(mix(conversation ^ hash), weight)));
+    scored.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index)
+}
+
 /// What decides who comes first, the most important first.
 #[derive(Clone, Copy, Debug)]
 struct Rank {
@@ -70,5 +75,25 @@ struct Rank {
 impl Rank {
     fn cmp(&self, other: &Rank) -> std::cmp::Ordering {
         (self.is_slow, self.priority).cmp(&(other.is_slow, other.priority)).then(self.value.total_cmp(&other.value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{drawn, mix};
+
+    #[test]
+    fn targets_get_their_shares_and_a_conversation_moves_only_with_its_own() {
+        let targets = [(mix(1), 1), (mix(2), 3), (mix(3), 0), (mix(4), 4)];
+        let of = |targets: &[(u64, u32)], number: u64| drawn(targets.iter().copied(), mix(number));
+        let mut counts = [0; 4];
+        for number in 0..8_000 {
+            let index = of(&targets, number).expect("one has a weight");
+            counts[index] += 1;
+            let fewer: Vec<(u64, u32)> = targets.iter().copied().take(3).collect();
+            assert!(index == 3 || of(&fewer, number) == Some(index));
+        }
+        assert!((850..1_150).contains(&counts[0]) && (2_800..3_200).contains(&counts[1]) && counts[2] == 0, "{counts:?}");
+        assert_eq!(drawn([(1, 0), (2, 0)].into_iter(), 7), None);
     }
 }

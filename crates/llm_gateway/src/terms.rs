@@ -25,6 +25,8 @@ pub struct LlmTerms {
     pub models: Vec<ModelTerms>,
     /// Longest time until the first token of a stream; after it, the next target is asked.
     pub first_token_max: Option<Duration>,
+    /// For how long a stream waits for its first token until the next target is asked as well.
+    pub hedge_after: Option<Duration>,
     /// When a target is passed over because its first tokens come late.
     pub slow: Option<SlowTerms>,
     /// By what conversations are known, which keep their targets and keys.

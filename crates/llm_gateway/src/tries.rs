@@ -67,8 +67,13 @@ impl LlmServer {
             self.note_skipped(&trip, way, "it has failed or wants no requests for a while");
         }
         let mut told: Option<Failure> = None;
-        for way in self.in_order(ready, ways.preference, &trip) {
-            let failure = match self.asked_with_keys(&trip, way).await {
+        let mut ordered = self.in_order(ready, ways.preference, &trip).into_iter().peekable();
+        while let Some(way) = ordered.next() {
+            let (attempted, is_hedged) = self.hedged(&trip, way, ordered.peek().copied()).await;
+            if is_hedged {
+                ordered.next();
+            }
+            let failure = match attempted {
                 Ok(response) => return response,
                 Err(failure) if failure.kind == FailureKind::NoBudget => return no_budget(asked, &failure),
                 Err(failure) if ways.list.len() == 1 && failure.kind == FailureKind::Failed => {
@@ -114,7 +119,7 @@ impl LlmServer {
     }
 
     /// Asks one provider, with another key where one has used up its limit or is not accepted.
-    async fn asked_with_keys(&self, trip: &Trip<'_>, way: &Way) -> Result<Response<AnswerBody>, Failure> {
+    pub(crate) async fn asked_with_keys(&self, trip: &Trip<'_>, way: &Way) -> Result<Response<AnswerBody>, Failure> {
         let gone = || Failure::new(FaultKind::Server, "the provider is gone", "the provider is gone");
         let pool = self.pools.get(way.provider).ok_or_else(gone)?;
         let mut tried = Vec::new();

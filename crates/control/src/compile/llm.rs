@@ -61,6 +61,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
             Some(name) => Some(Sticky::Header(name.to_ascii_lowercase())),
             None => (!llm.sticky.is_empty()).then_some(Sticky::Beginning),
         },
+        hedge_after: (llm.hedge_after_s > 0.0).then(|| Duration::from_secs_f64(llm.hedge_after_s)),
         first_token_max: (llm.first_token_s > 0.0).then(|| Duration::from_secs_f64(llm.first_token_s)),
         output_tokens_max: Some(llm.output_tokens_max).filter(|tokens| *tokens > 0),
         tls,

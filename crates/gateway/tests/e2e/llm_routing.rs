@@ -1,7 +1,7 @@
 //! Which provider of a model is asked, and with which key: limits that are learnt, slow providers, conversations that stay where they are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -318,6 +318,41 @@ fn a_conversation_stays_where_it_is_at_every_gateway() {
 }
 
 #[test]
+fn a_stream_is_asked_of_two_only_where_the_definition_wants_it() {
+    let (closed, is_closed) = mpsc::channel();
+    let closed = Mutex::new(closed);
+    let silent = Upstream::raw(move |mut wire, _| {
+        while Seen::read(&mut wire).is_some_and(|seen| body_of(&seen)["stream"] != true) {
+            let _ = wire.try_send(reply("200 OK", &[JSON], CHAT));
+        }
+        wire.expect_close();
+        let _ = closed.lock().unwrap().send(());
+    });
+    let good = openai();
+    let llm = |hedge_after_s: f64| {
+        json!({
+            "providers": [{"name": "silent", "kind": "openai", "url": silent.url()}, {"name": "good", "kind": "openai", "url": good.url()}],
+            "models": [{"name": "m", "targets": [{"provider": "silent"}, {"provider": "good"}]}],
+            "hedge_after_s": hedge_after_s,
+        })
+    };
+    let gateway = start(llm(0.2));
+    assert_eq!(provider_of(&chat_stream(&gateway, "m")), "good");
+    is_closed.recv_timeout(Duration::from_secs(20)).expect("who was slower is not waited for");
+    assert_eq!((provider_of(&chat(&gateway, "m")).as_str(), good.requests()), ("silent", 1), "whole answers are asked of one");
+    let line = r#"tollgate_llm_requests_total{api="m",model="m",provider="silent",outcome="client_left"} 1"#;
+    assert!(gateway.control("GET", "/tyk/metrics", "").text().contains(line));
+
+    let gateway = start(llm(0.0));
+    let mut wire = gateway.connect();
+    let body = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
+    wire.send(request("POST", "/m/v1/chat/completions", &[JSON], &body));
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(good.requests(), 1, "nobody else is asked");
+    gateway.expect_no_panic();
+}
+
+#[test]
 fn routing_that_cannot_be_is_refused_by_name() {
     let gateway = Setup::new(json!({})).api(api("other", "/other/", "http://127.0.0.1:1")).start();
     let provider = json!({"name": "p", "models": ["*"]});
@@ -335,6 +370,7 @@ fn routing_that_cannot_be_is_refused_by_name() {
         (with("slow", json!({"share": 0.5})), "$.tollgate.llm.slow.first_token_s"),
         (with("slow", json!({"first_token_s": 1, "share": 2})), "$.tollgate.llm.slow.share"),
         (with("slow", json!({"first_token_s": 1, "shape": 1})), "$.tollgate.llm.slow.shape"),
+        (json!({"providers": [provider], "first_token_s": 5, "hedge_after_s": 5}), "$.tollgate.llm.hedge_after_s"),
         (json!({"providers": [provider], "first_token_s": 5, "slow": {"first_token_s": 6}}), "$.tollgate.llm.slow.first_token_s"),
         (
             with("models", json!([{"name": "m", "prefer": "cost", "targets": [{"provider": "p", "weight": 1}]}])),

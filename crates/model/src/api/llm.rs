@@ -28,6 +28,8 @@ pub struct LlmGateway {
     pub models: Vec<LlmModel>,
     /// Seconds until the first token of a stream, after which the next target is asked; 0 for no such limit.
     pub first_token_s: f64,
+    /// Seconds until the first token of a stream, after which the next target is asked as well; 0 for never. Both cost money.
+    pub hedge_after_s: f64,
     /// When a target is passed over because its first tokens come late.
     pub slow: LlmSlow,
     /// By what conversations are known, which keep their targets and keys: `conversation`, for their beginning, or `header:NAME`; by nothing if empty.
@@ -215,6 +217,10 @@ impl LlmGateway {
         check_count(&at.key("providers"), self.providers.len(), 1, PROVIDERS_MAX, findings);
         check_count(&at.key("models"), self.models.len(), 0, MODELS_MAX, findings);
         check_seconds(&at.key("first_token_s"), self.first_token_s, findings);
+        check_seconds(&at.key("hedge_after_s"), self.hedge_after_s, findings);
+        if self.hedge_after_s > 0.0 && self.first_token_s > 0.0 && self.hedge_after_s >= self.first_token_s {
+            findings.error(&at.key("hedge_after_s"), "must be below first_token_s, after which the next target is asked alone");
+        }
         self.slow.check(self.first_token_s, &at.key("slow"), findings);
         let header = self.sticky.strip_prefix("header:");
         if !matches!(self.sticky.as_str(), "" | "conversation") && !header.is_some_and(is_token) {

@@ -36,7 +36,8 @@ const NAMES: [&str; 22] = [
     "prompt_cache_key",
 ];
 /// Strings of answers that are texts.
-const ANSWERS: [&str; 7] = ["content", "text", "refusal", "reasoning_content", "reasoning", "output_text", "instructions"];
+const ANSWERS: [&str; 8] =
+    ["content", "text", "refusal", "reasoning_content", "reasoning", "output_text", "transcript", "instructions"];
 /// Numbers that tell the parts of a stream apart.
 const INDICES: [&str; 4] = ["index", "output_index", "content_index", "summary_index"];
 

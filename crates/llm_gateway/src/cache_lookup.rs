@@ -25,7 +25,8 @@ struct CacheQuestion {
     tag: String,
     /// Whether a kept answer will do.
     reads: bool,
-    identity: RequestIdentity,
+    /// For the comparison with others, if there is one.
+    identity: Option<RequestIdentity>,
 }
 
 impl AnswerCache {
@@ -40,7 +41,7 @@ impl LlmServer {
     /// The answer to a request: a kept one, or that of a provider, which is kept.
     pub(crate) async fn kept_or_asked(self: &Arc<Self>, asked: &Asked) -> Response<AnswerBody> {
         let Some(cache) = &self.cache else { return self.answer(asked).await };
-        let Some(question) = self.cache_question(asked, cache) else { return self.answer(asked).await };
+        let Some(mut question) = self.cache_question(asked, cache) else { return self.answer(asked).await };
         let mut found = cache.find(&question, &question.key).await;
         let mut lead = None;
         if question.reads {
@@ -56,7 +57,10 @@ impl LlmServer {
                 }
             }
         }
-        let semantic = self.semantic_question(asked, cache, (&question.path, &question.tag), question.identity.clone()).await;
+        let semantic = match question.identity.take() {
+            Some(identity) => self.semantic_question(asked, cache, (&question.path, &question.tag), identity).await,
+            None => None,
+        };
         let mut would_match = None;
         if let Some(semantic) = semantic.as_ref().filter(|_| question.reads) {
             match self.near_answer(asked, cache, &question, semantic).await {
@@ -132,7 +136,7 @@ impl LlmServer {
         }
         let key = self.cache_key(asked, &cache.terms, &identity.bytes())?;
         let tag = format!("llm-model:{}", asked.passed.model);
-        Some(CacheQuestion { key, path, tag, reads: !no_cache, identity })
+        Some(CacheQuestion { key, path, tag, reads: !no_cache, identity: cache.semantic.is_some().then_some(identity) })
     }
 
     /// The key of a request: who asks, what, in which API, of which models.

@@ -1,6 +1,6 @@
 //! Compiles one endpoint in front of many providers of language models: `tollgate.llm`.
 
-use super::llm_guards::guard_terms;
+use super::llm_guards::{guard_key, guard_terms};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_access::keys::BudgetCounters;
@@ -37,13 +37,15 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     let providers: Vec<ProviderTerms> = llm.providers.iter().map(|provider| provider_terms(provider, context)).collect();
     check_accounts(llm, &providers, context);
     let registry = context.registry.clone();
+    // Their patterns are told of wherever a definition is looked at.
+    let guards = guard_terms(&llm.guards, context);
     let (Some(client), Some(_)) = (registry.graph_client.0.get(), registry.own_apis.get()) else {
         // Where requests are only rehearsed, nothing is sent.
         return Some(Upstreams::Nowhere);
     };
     let tls = context.upstream_tls(definition);
     // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
-    let secrets: Vec<_> = providers.iter().map(secrets_of).collect();
+    let secrets: (Vec<_>, Vec<_>) = (providers.iter().map(secrets_of).collect(), guards.iter().filter_map(guard_key).collect());
     let written = format!(
         "{:?}{:?}{llm:?}{secrets:?}{:?}{:?}",
         definition.proxy.listen_path,
@@ -70,7 +72,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         counters: registry.script_keys.get().map(|keys| keys.clone() as Arc<dyn BudgetCounters>),
         on_store_failure: definition.tollgate.on_store_failure,
         cache: llm.cache.as_ref().and_then(|cache| cache_terms(definition, llm, cache, context)),
-        guards: guard_terms(&llm.guards, context),
+        guards,
     };
     let server = registry.llm_server(&definition.api_id, written, |figures| LlmServer::new(terms, client, figures));
     Some(Upstreams::One(Upstream::within(Arc::new(move || server.connect()), context.registry)))

@@ -20,6 +20,14 @@ pub(super) fn guard_terms(guards: &[LlmGuard], context: &mut Context<'_>) -> Vec
     made.collect()
 }
 
+/// The gateway's key at whom a guard asks.
+pub(super) fn guard_key(guard: &GuardTerms) -> Option<String> {
+    match &guard.check {
+        GuardCheck::Moderation(terms) => Some(terms.key.clone()),
+        _ => None,
+    }
+}
+
 fn check_of(guard: &LlmGuard, context: &Context<'_>) -> Result<GuardCheck, (String, String)> {
     Ok(match guard.kind {
         GuardKind::Deny => GuardCheck::Patterns(own_patterns(guard)?),

@@ -162,7 +162,7 @@ fn the_same_request_is_answered_once_whole_or_as_a_stream() {
 fn a_stream_passes_event_by_event_while_it_is_kept() {
     let (go, may_go) = std::sync::mpsc::sync_channel::<()>(1);
     let may_go = std::sync::Mutex::new(may_go);
-    let upstream = Upstream::raw(move |mut wire, _| {
+    let upstream = Upstream::raw(move |mut wire, connection| {
         while Seen::read(&mut wire).is_some() {
             let event = |delta: &str, stop: &str| {
                 let data = format!(r#"data: {{"id":"c","choices":[{{"index":0,"delta":{{{delta}}},"finish_reason":{stop}}}]}}"#);
@@ -170,7 +170,15 @@ fn a_stream_passes_event_by_event_while_it_is_kept() {
             };
             let head = format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\nTransfer-Encoding: chunked\r\n\r\n");
             let _ = wire.try_send(format!("{head}{}", event(r#""content":"answer 1""#, "null")));
-            while may_go.lock().unwrap().recv_timeout(Duration::from_millis(20)).is_err() {
+            // The first one goes on for nobody.
+            let goes_on = || {
+                if connection == 0 {
+                    thread::sleep(Duration::from_millis(20));
+                    return false;
+                }
+                may_go.lock().unwrap().recv_timeout(Duration::from_millis(20)).is_ok()
+            };
+            while !goes_on() {
                 if wire.is_closed() {
                     return;
                 }

@@ -1,5 +1,6 @@
 //! Guards of language models: what of requests and answers passes, what is taken out and put back, and who is told what.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::keys::{create, session_for};
-use crate::harness::{Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request};
+use crate::harness::{Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request, skip};
 
 const JSON: &str = "Content-Type: application/json";
 const EVENTS: &str = "Content-Type: text/event-stream";
@@ -30,12 +31,13 @@ fn echo() -> Upstream {
     Upstream::start(|seen| {
         let body = body_of(seen);
         let text = asked(&body);
+        let usage = json!({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8});
         if body["stream"] != true {
             let choice = json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
             return reply(
                 "200 OK",
                 &[JSON],
-                &json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice]}).to_string(),
+                &json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage}).to_string(),
             );
         }
         let chunk = |delta: Value, stop: Value| {
@@ -44,6 +46,10 @@ fn echo() -> Upstream {
         };
         let mut events: String = text.chars().map(|letter| chunk(json!({"content": letter.to_string()}), Value::Null)).collect();
         events += &chunk(json!({}), json!("stop"));
+        if body["stream_options"]["include_usage"] == true {
+            let last = json!({"id": "c", "object": "chat.completion.chunk", "model": "m", "choices": [], "usage": usage});
+            events += &format!("data: {last}\n\n");
+        }
         reply("200 OK", &[EVENTS], &format!("{events}data: [DONE]\n\n"))
     })
 }
@@ -435,6 +441,85 @@ fn kept_answers_are_guarded_for_each_who_gets_them() {
 }
 
 #[test]
+fn the_official_clients_get_kept_and_guarded_answers() {
+    let target = std::env::current_exe().expect("this program").ancestors().nth(3).expect("the target directory").to_owned();
+    let venv = target.join("test-venv");
+    if let Ok(reason) = std::fs::read_to_string(venv.join("models-unavailable")) {
+        return skip(&reason);
+    }
+    let upstream = echo();
+    // It speaks Chat Completions alone, so that answers of the other two APIs are translated.
+    let llm = json!({
+        "providers": [{"name": "p", "kind": "vllm", "url": upstream.url(), "models": ["*"]}],
+        "cache": {"by": "api"},
+        "guards": [
+            {"name": "people", "kind": "personal_data", "action": "redact"},
+            {"name": "words", "patterns": ["forbidden"]},
+            {"name": "answers", "patterns": ["unwanted"], "on": "answer"},
+        ],
+    });
+    let gateway = Setup::new(json!({})).api(api("m", "/m/", "").set("tollgate/llm", llm)).start();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/llm_guarded_clients.py");
+    let url = format!("http://127.0.0.1:{}/m", gateway.port);
+    let output = Command::new(venv.join("bin/python")).args([script, &url]).output().expect("python");
+    let (told, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(told.ends_with("all is well\n"), "{told}{complained}");
+    let kept = upstream.seen().iter().filter(|seen| seen.text().contains("[EMAIL_1]")).count();
+    assert_eq!(kept, 3, "one of each API");
+    assert!(!upstream.seen().iter().any(|seen| seen.text().contains("@example")), "no address has left");
+}
+
+#[test]
+fn changed_guards_hold_from_the_next_request_on() {
+    let upstream = echo();
+    let gateway = start(&upstream, json!([{"name": "words", "patterns": ["first"]}]));
+    assert_eq!((ask(&gateway, CHAT, "first", false).status, ask(&gateway, CHAT, "second", false).status), (403, 200));
+    gateway.write_api(&models(&upstream, json!([{"name": "words", "patterns": ["second"]}])));
+    assert_eq!(gateway.reload().status, 200);
+    eventually("the new ones hold", || ask(&gateway, CHAT, "second", false).status == 403);
+    assert_eq!(ask(&gateway, CHAT, "first", false).status, 200);
+    assert!(count(&gateway, "words", "refused") >= 2.0, "figures go on");
+}
+
+#[test]
+fn other_answers_of_a_request_with_several_are_guarded_each() {
+    let upstream = Upstream::start(|seen| {
+        let text = |choice: usize, text: &str| {
+            format!(
+                "data: {}\n\n",
+                json!({"id": "c", "choices": [{"index": choice, "delta": {"content": text}, "finish_reason": null}]})
+            )
+        };
+        let end = |choice: usize| {
+            format!("data: {}\n\n", json!({"id": "c", "choices": [{"index": choice, "delta": {}, "finish_reason": "stop"}]}))
+        };
+        assert_eq!(body_of(seen)["n"], 2);
+        // The pieces of the two are mixed.
+        let events = [
+            text(0, "a ja"),
+            text(1, "b jo"),
+            text(0, "ne@exa"),
+            text(1, "hn@exa"),
+            text(0, "mple.com"),
+            end(0),
+            text(1, "mple.org c"),
+            end(1),
+        ];
+        reply("200 OK", &[EVENTS], &format!("{}data: [DONE]\n\n", events.concat()))
+    });
+    let gateway = start(&upstream, json!([{"name": "out", "kind": "personal_data", "on": "answer", "action": "redact"}]));
+    let body = json!({"model": "m", "n": 2, "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
+    let answer = post(&gateway, CHAT, &body);
+    let said = |choice: usize| -> String {
+        let text = answer.text();
+        let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let of = events.filter(|event| event["choices"][0]["index"] == choice);
+        of.filter_map(|event| Some(event["choices"][0]["delta"]["content"].as_str()?.to_owned())).collect()
+    };
+    assert_eq!((said(0).as_str(), said(1).as_str()), ("a [EMAIL]", "b [EMAIL] c"), "{answer}");
+}
+
+#[test]
 fn much_text_and_bad_patterns_hold_up_nobody() {
     let upstream = echo();
     let gateway = start(
@@ -476,5 +561,11 @@ fn a_guard_that_cannot_be_is_refused_by_name() {
         let definition = models(&upstream, json!([guard])).set("name", "m");
         let answer = gateway.control("POST", "/tyk/apis", &definition.0.to_string());
         assert!(answer.status == 400 && answer.text().contains(expected), "{guard}: {answer}");
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("m.json");
+        std::fs::write(&file, definition.0.to_string()).unwrap();
+        let checked = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("check").arg(&file).output().unwrap();
+        let told = format!("{}{}", String::from_utf8_lossy(&checked.stdout), String::from_utf8_lossy(&checked.stderr));
+        assert!(!checked.status.success() && told.contains(expected), "{guard}: {told}");
     }
 }

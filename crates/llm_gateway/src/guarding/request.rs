@@ -126,10 +126,12 @@ fn look(guard: &Guard, body: &[u8], placeholders: &mut Placeholders) -> Look {
                 // The first one counts, and of two at one place the longer one.
                 found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
                 let (mut new, mut at) = (String::with_capacity(text.len()), 0);
-                for (range, pattern) in found.into_iter() {
-                    if range.start < at {
+                for (range, pattern) in found {
+                    if range.end <= at {
                         continue;
                     }
+                    // Of two that overlap, the second one takes out what is left of it.
+                    let range = range.start.max(at)..range.end;
                     let Some(name) = text.get(range.clone()).and_then(|text| placeholders.name_of(text, pattern.label())) else {
                         return Look::Found(": there is too much to be taken out");
                     };

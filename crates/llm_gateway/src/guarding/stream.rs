@@ -19,7 +19,9 @@ use tollgate_llm::{Ask, Event, EventTexts, Fault, FaultKind, TextChannel, TextKi
 use tollgate_mcp::{EventParts, EventReader};
 
 /// Most texts of an answer that are open at the same time: choices, calls.
-const CHANNELS_MAX: usize = 1_024;
+const CHANNELS_MAX: usize = 256;
+/// Of larger events nothing waits: each text that waits keeps its last event.
+const WAITING_EVENT_BYTES_MAX: usize = 64 << 10;
 /// Most bytes of text that somebody else judges afterwards.
 const TEXTS_BYTES_MAX: usize = 1 << 20;
 
@@ -140,13 +142,14 @@ impl GuardedStream {
             let said = text_at(&parts.data, &text.place.range);
             let new = if text.is_delta {
                 self.guards.scanner.count(said.len())?;
-                let is_last = found.ends.iter().any(|end| is_met(*end, &text.channel));
+                let ends = found.ends.iter().any(|end| is_met(*end, &text.channel));
+                let is_last = ends || event.len() > WAITING_EVENT_BYTES_MAX;
                 let new = self.delta(&text.channel, &said, text.place.kind, is_last)?;
                 let channel = self.channels.get_mut(&text.channel);
                 if let Some(channel) = channel.filter(|channel| channel.state.holds()) {
                     channel.last = Some((event.to_vec(), parts.data.clone(), text.place.range.clone()));
                 }
-                self.note(&text.channel, text.place.kind, &new, is_last)?;
+                self.note(&text.channel, text.place.kind, &new, ends)?;
                 new
             } else {
                 self.guards.scanner.advance(&mut TextState::default(), &said, text.place.kind, true)?

@@ -50,11 +50,11 @@ impl GuardPattern {
                 at = found.end();
                 let Some(verify) = self.verify else { return Some(found.range()) };
                 if let Some(length) = verify(found.as_str()) {
-                    let end = found.start() + length;
-                    // What was more may be the beginning of another.
-                    at = end.max(found.start() + 1);
-                    return Some(found.start()..end);
+                    at = found.start() + length;
+                    return Some(found.start()..at);
                 }
+                // Another may begin in it, as such patterns are short.
+                at = text.ceil_char_boundary(found.start() + 1);
             }
         })
     }

@@ -41,6 +41,7 @@ impl TextState {
 struct Change {
     range: Range<usize>,
     text: String,
+    takes_out: bool,
 }
 
 impl Scanner {
@@ -70,16 +71,18 @@ impl Scanner {
     pub(crate) fn advance(&mut self, state: &mut TextState, more: &str, kind: TextKind, is_last: bool) -> Result<String, Refused> {
         let text = format!("{}{}{more}", state.before, state.held);
         let from = state.before.len();
-        let mut until = if is_last { text.len() } else { self.holds_from(&text, from, kind) };
-        let mut changes = self.unwanted(&text, from, &mut until, kind)?;
+        let least = text.floor_char_boundary(text.len().saturating_sub(HOLD_BYTES_MAX)).max(from);
+        let until = if is_last { text.len() } else { self.holds_from(&text, from, kind).max(least) };
+        let mut changes = self.unwanted(&text, from, until, kind)?;
         if kind != TextKind::Thought && !self.placeholders.is_empty() {
             changes.extend(self.put_back(&text, from..until, kind));
         }
         changes.sort_by_key(|change| change.range.start);
+        let until = settled(&changes, until, least);
         let (mut out, mut at) = (String::new(), from);
-        for Change { range, text: new } in changes.iter().filter(|change| change.range.start >= from) {
-            // Of two that overlap, the first one counts.
-            if range.start >= at {
+        for Change { range, text: new, takes_out } in changes.iter().filter(|change| change.range.start < until) {
+            // Of two that overlap, the second one takes out what is left of it.
+            if range.start >= at || (*takes_out && range.end > at) {
                 out.push_str(text.get(at..range.start).unwrap_or_default());
                 out.push_str(new);
                 at = range.end;
@@ -98,18 +101,17 @@ impl Scanner {
         let match_begins = self.hold.as_ref().map_or(text.len(), |hold| hold.begins(text, from));
         let puts_back = kind != TextKind::Thought && !self.placeholders.is_empty();
         let placeholder_begins = if puts_back { begun_placeholder(text) } else { text.len() };
-        let least = text.floor_char_boundary(text.len().saturating_sub(HOLD_BYTES_MAX));
-        match_begins.min(placeholder_begins).max(least).max(from)
+        match_begins.min(placeholder_begins)
     }
 
-    /// What guards do not want. What is found before `until` and ends behind it moves it there.
-    fn unwanted(&mut self, text: &str, from: usize, until: &mut usize, kind: TextKind) -> Result<Vec<Change>, Refused> {
+    /// What guards do not want that begins before `until`.
+    fn unwanted(&mut self, text: &str, from: usize, until: usize, kind: TextKind) -> Result<Vec<Change>, Refused> {
         let mut changes = Vec::new();
         for at in 0..self.guards.len() {
             let Some(guard) = self.guards.get(at).cloned() else { break };
             let GuardCheck::Patterns(patterns) = &guard.terms.check else { continue };
             for pattern in patterns {
-                for range in pattern.find_from(text, from).take_while(|range| range.start < *until) {
+                for range in pattern.find_from(text, from).take_while(|range| range.start < until) {
                     if !self.finds(at, &guard) {
                         break;
                     }
@@ -119,15 +121,12 @@ impl Scanner {
                             return Err(Refused { guard: guard.clone(), fault });
                         }
                         GuardAction::Redact if kind != TextKind::Thought => {
-                            changes.push(Change { range, text: placeholder(pattern.label(), None) });
+                            changes.push(Change { range, text: placeholder(pattern.label(), None), takes_out: true });
                         }
                         GuardAction::Redact | GuardAction::Report => {}
                     }
                 }
             }
-        }
-        if let Some(end) = changes.iter().map(|change| change.range.end).max() {
-            *until = (*until).max(end);
         }
         Ok(changes)
     }
@@ -148,15 +147,28 @@ impl Scanner {
     }
 
     fn put_back<'a>(&'a self, text: &'a str, within: Range<usize>, kind: TextKind) -> impl Iterator<Item = Change> + 'a {
-        let within = placeholders_in(text).filter(move |range| range.start >= within.start && range.end <= within.end);
+        let within = placeholders_in(text).filter(move |range| within.contains(&range.start));
         within.filter_map(move |range| {
             let original = self.placeholders.text_of(text.get(range.clone())?)?;
             let text = match kind {
                 TextKind::Arguments => escaped(original),
                 TextKind::Text | TextKind::Thought => original.to_owned(),
             };
-            Some(Change { range, text })
+            Some(Change { range, text, takes_out: false })
         })
+    }
+}
+
+/// How far a text goes on of which `until` would: not into the middle of a change, as another may begin there. What is forced to go on, as no more
+/// than so much may wait, goes to the end of its changes.
+fn settled(changes: &[Change], mut until: usize, least: usize) -> usize {
+    loop {
+        let crosses = |change: &&Change| change.range.start < until && change.range.end > until;
+        match changes.iter().filter(crosses).map(|change| change.range.start).min() {
+            Some(start) if start >= least => until = start,
+            Some(_) => return changes.iter().filter(crosses).map(|change| change.range.end).max().unwrap_or(until),
+            None => return until,
+        }
     }
 }
 

@@ -72,7 +72,7 @@ fn personal_data_are_known_by_their_checks() {
     for text in [
         "4111 1111 1111 1112",
         "0000 0000 0000 0000",
-        "DE89 3704 0044 0532 0130 01",
+        "GB82WEST12345698765433",
         "at 12:30:45",
         "version 1.2.3.400",
         "std::vector",

@@ -92,3 +92,14 @@ proptest! {
         prop_assert_eq!(whole.concat(), cut.concat());
     }
 }
+
+#[test]
+fn what_overlaps_is_taken_out_as_a_whole() {
+    let text = "-----BEGIN PRIVATE KEY-----a@b.com, and -----BEGIN PRIVATE KEY-----x@y.org";
+    for piece in [1, 5, text.len()] {
+        let pieces: Vec<&str> =
+            text.as_bytes().chunks(piece).map(|piece| std::str::from_utf8(piece).expect("it is ASCII")).collect();
+        let out = scanned(&mut scanner(&[], GuardAction::Redact, &[]), &pieces, TextKind::Text).expect("nothing is refused");
+        assert_eq!(out.concat(), "[PRIVATE_KEY][EMAIL], and [PRIVATE_KEY][EMAIL]", "{piece}");
+    }
+}

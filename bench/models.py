@@ -114,7 +114,7 @@ def start_litellm(rig: Rig, program: pathlib.Path, upstream: Server, model: str)
     }
     file = rig.file("litellm.yaml", json.dumps(config))
     argv = [program.absolute(), "--config", file, "--host", bench.HOST, "--port", port, "--num_workers", rig.threads]
-    env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR"}
+    env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
     child = rig.start("litellm", argv, env=env, gateway=True)
     server = Server("litellm", child, port)
     rig.await_answer("litellm", child, server.url("/health/liveliness"), seconds=180)

@@ -1,4 +1,4 @@
-//! Answers of a language model that knows one word, in the forms of OpenAI's Chat Completions and Anthropic's Messages, streamed or whole.
+//! Answers of a language model that knows four words, in the forms of OpenAI's Chat Completions and Anthropic's Messages, streamed or whole.
 //!
 //! The bound of the answer that a request states is its number of tokens, each of them one event of a stream. A duration behind the last dash of the
 //! model's name is the pause between two, as in `mock-20ms`.
@@ -12,7 +12,8 @@ use tokio::time::sleep;
 
 /// Tokens of an answer whose request states no bound.
 const TOKENS: u64 = 16;
-const WORD: &str = "word ";
+/// What it says, again and again: some clients take exception to one word alone.
+const WORDS: [&str; 4] = ["and ", "so ", "it ", "goes "];
 /// About as many bytes are a token of the prompt.
 const TOKEN_BYTES: usize = 4;
 
@@ -21,6 +22,11 @@ const TOKEN_BYTES: usize = 4;
 pub(crate) enum ModelApi {
     ChatCompletions,
     Messages,
+}
+
+/// The word at a place.
+fn word(number: u64) -> &'static str {
+    WORDS.get((number % WORDS.len() as u64) as usize).copied().unwrap_or_default()
 }
 
 struct Question {
@@ -80,7 +86,8 @@ impl ModelApi {
                 );
                 match number.checked_sub(*tokens) {
                     None => format!(
-                        "{base},\"choices\":[{{\"index\":0,\"delta\":{{\"role\":\"assistant\",\"content\":\"{WORD}\"}},\"finish_reason\":null}}]}}\n\n"
+                        "{base},\"choices\":[{{\"index\":0,\"delta\":{{\"role\":\"assistant\",\"content\":\"{}\"}},\"finish_reason\":null}}]}}\n\n",
+                        word(number)
                     ),
                     Some(0) => format!(
                         "{base},\"choices\":[{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"length\"}}],\"usage\":{}}}\n\n",
@@ -102,7 +109,7 @@ impl ModelApi {
                         ("content_block_start", json!({"type": "content_block_start", "index": 0, "content_block": block}))
                     }
                     number if number < tokens + 2 => {
-                        let delta = json!({"type": "text_delta", "text": WORD});
+                        let delta = json!({"type": "text_delta", "text": word(number)});
                         ("content_block_delta", json!({"type": "content_block_delta", "index": 0, "delta": delta}))
                     }
                     number if number == tokens + 2 => ("content_block_stop", json!({"type": "content_block_stop", "index": 0})),
@@ -119,7 +126,7 @@ impl ModelApi {
 
     fn whole(self, question: &Question) -> Value {
         let Question { model, tokens, prompt_tokens, .. } = question;
-        let text = WORD.repeat(usize::try_from(*tokens).unwrap_or_default());
+        let text: String = (0..*tokens).map(word).collect();
         match self {
             ModelApi::ChatCompletions => {
                 let choice = json!({"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "length"});

@@ -63,7 +63,8 @@ fn texts_of_answers_are_those_that_clients_show() {
 #[test]
 fn events_say_which_text_goes_on_and_which_ends() {
     let channel = |name: &str, indices: &[u64]| TextChannel { indices: indices.to_vec(), name: name.to_owned() };
-    let cases: [(&str, Vec<(TextChannel, bool)>, Vec<Option<u64>>); 9] = [
+    type Case = (&'static str, Vec<(TextChannel, bool)>, Vec<Option<u64>>);
+    let cases: [Case; 9] = [
         (r#"{"choices":[{"index":1,"delta":{"content":"a"}}]}"#, vec![(channel("content", &[1]), true)], vec![]),
         (
             r#"{"choices":[{"delta":{"content":"a"},"index":1,"finish_reason":"stop"}]}"#,

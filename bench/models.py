@@ -68,7 +68,7 @@ def main() -> int:
         rounds = [{way.name: measure(rig, args, way) for way in ways} for _ in range(args.rounds)]
         results = {way.name: median([round[way.name] for round in rounds]) for way in ways}
         report(args, results)
-        memory = {way.name: open_streams(args, way) for way in ways if way.server is gateway}
+        memory = {way.name: open_streams(args, way) for way in ways if args.open and way.server is gateway}
         for name, kib in memory.items():
             print(f"  {name:22} {kib:7.1f} KiB for each of {args.open} open streams")
     if args.json:

@@ -109,7 +109,7 @@ impl ModelApi {
                         ("content_block_start", json!({"type": "content_block_start", "index": 0, "content_block": block}))
                     }
                     number if number < tokens + 2 => {
-                        let delta = json!({"type": "text_delta", "text": word(number)});
+                        let delta = json!({"type": "text_delta", "text": word(number.saturating_sub(2))});
                         ("content_block_delta", json!({"type": "content_block_delta", "index": 0, "delta": delta}))
                     }
                     number if number == tokens + 2 => ("content_block_stop", json!({"type": "content_block_stop", "index": 0})),

@@ -36,6 +36,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "OAuth"),
         (name = "Cache"),
         (name = "Figures"),
+        (name = "Language models"),
         (name = "Lists"),
         (name = "Configuration"),
         (name = "Checks"),

@@ -270,7 +270,7 @@ fn interim_responses_without_end_come_to_an_end() {
         Ok(response) => assert!(matches!(response.status, 500 | 504), "{response}"),
         Err(broken) => assert!(matches!(broken, Broken::Cut(_) | Broken::Closed), "{broken}"),
     }
-    assert!(gateway.peak_rss_kib() < 64 * 1024, "{} KiB", gateway.peak_rss_kib());
+    assert!(gateway.grown_kib() < 24 * 1024, "{} KiB", gateway.grown_kib());
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn a_head_without_end_comes_to_an_end() {
         });
         let gateway = gateway_for(&upstream);
         assert_eq!(gateway.get("/a/").status, 500);
-        assert!(gateway.peak_rss_kib() < 64 * 1024, "{} KiB", gateway.peak_rss_kib());
+        assert!(gateway.grown_kib() < 24 * 1024, "{} KiB", gateway.grown_kib());
     }
 }
 

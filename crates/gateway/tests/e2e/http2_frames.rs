@@ -322,7 +322,7 @@ fn resets_in_the_thousands_end_their_connection_alone() {
     // The goodbye can be lost in the reset that follows it.
     assert!(end.is_none_or(|end| code(&end) == ENHANCE_YOUR_CALM));
     assert!(serves(&mut bystander, 1));
-    assert!(gateway.peak_rss_kib() < 80_000, "{} KiB", gateway.peak_rss_kib());
+    assert!(gateway.grown_kib() < 36_000, "{} KiB", gateway.grown_kib());
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn pings_and_settings_without_end_are_held_back() {
                 break;
             }
         }
-        assert!(gateway.peak_rss_kib() < 80_000, "{} KiB", gateway.peak_rss_kib());
+        assert!(gateway.grown_kib() < 36_000, "{} KiB", gateway.grown_kib());
     }
     assert!(serves(&mut bystander, 1));
 }

@@ -118,7 +118,9 @@ impl Setup {
             let status = child.wait();
             panic!("the gateway did not start ({status:?}):\n{}", fs::read_to_string(&log).unwrap_or_default());
         };
-        Gateway { port, pid: child.id(), child, dir, log }
+        let mut gateway = Gateway { port, pid: child.id(), child, dir, log, first_rss_kib: 0 };
+        gateway.first_rss_kib = gateway.rss_kib();
+        gateway
     }
 }
 
@@ -146,6 +148,8 @@ pub(crate) struct Gateway {
     child: Child,
     dir: TempDir,
     log: PathBuf,
+    /// What it took when it had started.
+    first_rss_kib: u64,
 }
 
 impl Gateway {
@@ -306,6 +310,11 @@ impl Gateway {
 
     pub(crate) fn peak_rss_kib(&self) -> u64 {
         self.memory_kib("VmHWM:")
+    }
+
+    /// How much more it has taken at most than when it had started, which depends on the size of the program.
+    pub(crate) fn grown_kib(&self) -> u64 {
+        self.peak_rss_kib().saturating_sub(self.first_rss_kib)
     }
 
     /// Open files once no more are opened: right after the start some still are.

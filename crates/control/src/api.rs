@@ -49,6 +49,7 @@ mod parameters;
 mod policies;
 mod provider;
 mod query;
+mod recorded;
 mod reload;
 mod right_fields;
 mod schema;

@@ -50,18 +50,11 @@ pub struct NodeTop {
     pub rows: Vec<(String, TopCount)>,
 }
 
-/// The recorded usage of one gateway.
+/// What one gateway has recorded.
 #[derive(Serialize, Deserialize)]
-pub struct NodeUsage {
-    /// `None` if it records none, or could not read it.
-    pub answer: Option<UsageAnswer>,
-}
-
-/// What language models cost at one gateway.
-#[derive(Serialize, Deserialize)]
-pub struct NodeSpend {
+pub struct NodeAnswer<A> {
     /// `None` if it records nothing, or could not read it.
-    pub answer: Option<SpendAnswer>,
+    pub answer: Option<A>,
 }
 
 /// Which definitions and policies one gateway serves.
@@ -210,11 +203,11 @@ impl ClusterHost for OwnFigures {
             // At once also without an answer, so that nobody waits for it.
             FiguresQuestion::Usage { question } => {
                 let found = self.usage(&question, Instant::now() + USAGE_READ_TIME_MAX);
-                serde_json::to_value(NodeUsage { answer: found.and_then(Result::ok) }).ok()
+                serde_json::to_value(NodeAnswer { answer: found.and_then(Result::ok) }).ok()
             }
             FiguresQuestion::Spend { question } => {
                 let found = self.spend(&question, Instant::now() + USAGE_READ_TIME_MAX);
-                serde_json::to_value(NodeSpend { answer: found.and_then(Result::ok) }).ok()
+                serde_json::to_value(NodeAnswer { answer: found.and_then(Result::ok) }).ok()
             }
             FiguresQuestion::LastSeen { key } => serde_json::to_value(self.last_seen(&key).and_then(Result::ok).flatten()).ok(),
             FiguresQuestion::Serving { revision, stamp } => {

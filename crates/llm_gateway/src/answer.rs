@@ -1,10 +1,11 @@
 //! What clients get.
 
+use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Bytes, Frame};
 use std::convert::Infallible;
 use std::io;
 use tollgate_llm::{ClientApi, Fault, Usage};
@@ -14,6 +15,25 @@ pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, io::Error>;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+
+/// What a body is made of, piece by piece.
+pub(crate) trait Pieces: Sized + Send + 'static {
+    /// The next piece; `None` at the end. Nothing comes after an error.
+    fn next(&mut self) -> impl Future<Output = io::Result<Option<Bytes>>> + Send;
+
+    /// The body. A piece is made when the client takes it.
+    fn into_body(self) -> AnswerBody {
+        let pieces = unfold(Some(self), |pieces| async move {
+            let mut pieces = pieces?;
+            match pieces.next().await {
+                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(pieces))),
+                Ok(None) => None,
+                Err(error) => Some((Err(error), None)),
+            }
+        });
+        BodyExt::boxed_unsync(StreamBody::new(pieces))
+    }
+}
 
 /// A whole answer.
 pub(crate) fn whole(status: u16, body: Vec<u8>) -> Response<AnswerBody> {

@@ -1,5 +1,6 @@
 //! A client's request, and the request for a provider that is made of it.
 
+use crate::caller::CallFacts;
 use crate::holdings::Outlook;
 use crate::report::Report;
 use crate::rooms::Need;
@@ -35,6 +36,8 @@ pub(crate) struct Asked {
     pub headers: HeaderMap,
     pub body: Bytes,
     pub passed: Passed,
+    /// What the data path tells of it.
+    pub facts: CallFacts,
     /// What becomes of it, for its record.
     pub report: Report,
     /// The request in the one form, read when the first provider needs it.
@@ -68,7 +71,13 @@ impl Asked {
     ///
     /// # Errors
     /// Its body is no JSON object, or has no model.
-    pub(crate) fn read(surface: Surface, form: ClientApi, headers: HeaderMap, body: Bytes, report: Report) -> Result<Self, Fault> {
+    pub(crate) fn read(
+        surface: Surface,
+        form: ClientApi,
+        headers: HeaderMap,
+        body: Bytes,
+        (facts, report): (CallFacts, Report),
+    ) -> Result<Self, Fault> {
         let passed = match &surface {
             Surface::Media(call) => {
                 let model = call.model(content_type(&headers), &body, UPLOAD_BYTES_MAX);
@@ -78,7 +87,7 @@ impl Asked {
         };
         let passed = passed.map_err(|refused| refused.fault())?;
         let (ask, usage) = (OnceLock::new(), Arc::default());
-        let asked = Asked { surface, form, headers, body, passed, report, ask, usage };
+        let asked = Asked { surface, form, headers, body, passed, facts, report, ask, usage };
         asked.report.asks(&asked.passed.model, asked.streams());
         Ok(asked)
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::figures::BudgetFigures;
-use crate::met_budget::MetBudget;
+use crate::met_budget::{MetBudget, is_strict, units_of_one};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::yield_now;
@@ -17,8 +17,6 @@ use tollgate_model::session::{BudgetUnit, LlmBudget};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Leased units are returned after a hundredth of the period, but within these times.
 const IDLE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
-/// Dollars are counted in millionths.
-const MICRO: f64 = 1e6;
 
 /// One budget.
 pub(crate) struct Budget {
@@ -32,19 +30,19 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(
-        MetBudget { of, counter, budget: rule }: MetBudget,
+        MetBudget { of, counter, budget: rule }: &MetBudget,
         counters: &dyn BudgetCounters,
         figures: Arc<BudgetFigures>,
         on_store_failure: Option<OnStoreFailure>,
     ) -> Self {
         // Without the store, only what it has granted keeps a hard budget.
         let on_store_failure = on_store_failure.or((!rule.soft).then_some(OnStoreFailure::Deny));
-        Budget { of, counter: counters.counter(&counter), rule, figures, on_store_failure }
+        Budget { of: of.clone(), counter: counters.counter(counter), rule: rule.clone(), figures, on_store_failure }
     }
 
     /// Whether a request must have a bound: what it may cost is taken beforehand.
     pub(crate) fn is_strict(&self) -> bool {
-        !self.rule.soft && self.rule.unit != BudgetUnit::Requests
+        is_strict(&self.rule)
     }
 
     /// Whether models need a price.
@@ -54,7 +52,7 @@ impl Budget {
 
     /// Its size in units.
     pub(crate) fn max(&self) -> i64 {
-        (self.rule.max * if self.is_money() { MICRO } else { 1.0 }) as i64
+        (self.rule.max * units_of_one(self.rule.unit)) as i64
     }
 
     /// What is left of it, as far as this gateway knows.

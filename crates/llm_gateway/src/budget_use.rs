@@ -1,11 +1,10 @@
 //! What is spent of budgets, for those who look at them and reset them.
 
 use crate::budget::Budget;
-use crate::met_budget::MetBudget;
+use crate::met_budget::{MetBudget, units_of_one};
 use std::sync::Arc;
 use tollgate_access::keys::BudgetCounters;
 use tollgate_clock::unix_s;
-use tollgate_model::session::BudgetUnit;
 
 /// How much of a budget is spent in the present period.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +20,7 @@ impl MetBudget {
     pub async fn spent(&self, counters: &dyn BudgetCounters) -> Option<BudgetUse> {
         let (budget, now_unix_s) = (self.counted(counters), unix_s());
         let left = budget.counter.units_left(&budget.terms(now_unix_s), now_unix_s).await?;
-        let scale = if self.budget.unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
+        let scale = units_of_one(self.budget.unit);
         let (ends_unix_s, _) = self.budget.per.around(now_unix_s);
         Some(BudgetUse { spent: (budget.max() - left).max(0) as f64 / scale, ends_unix_s })
     }
@@ -33,6 +32,6 @@ impl MetBudget {
     }
 
     fn counted(&self, counters: &dyn BudgetCounters) -> Budget {
-        Budget::new(self.clone(), counters, Arc::default(), None)
+        Budget::new(self, counters, Arc::default(), None)
     }
 }

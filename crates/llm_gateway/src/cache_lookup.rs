@@ -5,10 +5,10 @@ use crate::answer::AnswerBody;
 use crate::answer_cache::{AnswerCache, CacheTerms};
 use crate::answer_store::{AnswerName, FoundAnswer};
 use crate::asked::Asked;
-use crate::caller::CallFacts;
 use crate::figures::CacheOutcome;
 use crate::kept_answer::KeptAnswer;
 use crate::llm_server::LlmServer;
+use crate::met_budget::MetBudget;
 use crate::recording::Recording;
 use crate::similar::SemanticQuestion;
 use crate::surface::Surface;
@@ -80,7 +80,7 @@ impl LlmServer {
             FoundAnswer::Kept(_) => return told(answer, "miss"),
         };
         // An answer that a budget has cut is not what others would get.
-        let keeps_bounded = !self.budgets_of(&asked.headers).iter().any(|budget| budget.is_strict());
+        let keeps_bounded = self.terms.counters.is_none() || !asked.facts.budgets.iter().any(MetBudget::is_strict);
         let bytes_max = cache.terms.store.answer_bytes_max();
         if let Some(recording) = Recording::new(asked, &answer, bytes_max, keeps_bounded, place, lead) {
             let (server, key) = (self.clone(), question.key);
@@ -147,7 +147,7 @@ impl LlmServer {
             hasher.update(part);
         };
         add(self.terms.api.as_bytes());
-        add(self.tenant(&asked.headers, terms.by).as_bytes());
+        add(self.tenant(asked, terms.by).as_bytes());
         add(asked.surface.path("")?.as_bytes());
         for way in self.routes.to(&asked.passed.model)?.list.iter() {
             let provider = self.terms.providers.get(way.provider)?;
@@ -163,11 +163,11 @@ impl LlmServer {
     }
 
     /// Who shares answers with whoever sends a request.
-    fn tenant(&self, headers: &HeaderMap, by: CacheTenant) -> String {
+    fn tenant(&self, asked: &Asked, by: CacheTenant) -> String {
         match by {
             CacheTenant::Api => "api".to_owned(),
-            CacheTenant::Organisation => format!("organisation {}", CallFacts::read(headers).organisation),
-            CacheTenant::Key => match self.holder(headers) {
+            CacheTenant::Organisation => format!("organisation {}", asked.facts.organisation),
+            CacheTenant::Key => match self.holder(&asked.headers) {
                 // Clients without a key are told apart by their networks.
                 holder if holder.owner.is_empty() => format!("network {:?}", holder.network),
                 holder => format!("key {}", holder.owner),

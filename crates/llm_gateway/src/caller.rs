@@ -41,9 +41,9 @@ impl LlmServer {
     }
 
     /// The budgets of a request.
-    pub(crate) fn budgets_of(&self, headers: &HeaderMap) -> Vec<Arc<Budget>> {
+    pub(crate) fn budgets_of(&self, facts: &CallFacts) -> Vec<Arc<Budget>> {
         let Some(counters) = &self.terms.counters else { return Vec::new() };
-        let budgets = CallFacts::read(headers).budgets.into_iter().map(|met| {
+        let budgets = facts.budgets.iter().map(|met| {
             let figures = self.figures.budget(&met.of, &met.budget.name).unwrap_or_default();
             let budget = Budget::new(met, counters.as_ref(), figures, self.terms.on_store_failure);
             if SINGLE.contains(&budget.of.as_str()) {

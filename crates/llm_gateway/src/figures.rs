@@ -1,12 +1,13 @@
 //! What is counted of requests to providers. Names are those of the configuration, so clients cannot make new ones.
 
 use crate::lane_times::{LaneTimes, LlmOperation};
+use crate::met_budget::units_of_one;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_access::keys::Quota;
 use tollgate_llm::Usage;
-use tollgate_model::session::{BudgetUnit, LlmBudget};
+use tollgate_model::session::LlmBudget;
 
 /// The figures of one API. They go on when a reload changes its providers.
 #[derive(Default)]
@@ -323,7 +324,7 @@ impl BudgetFigures {
     pub fn standing(&self, now_unix_s: u64) -> Option<(f64, f64, &'static str)> {
         let (counter, max, rule) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let left = counter.view(max, now_unix_s).map_or(max, |view| view.remaining);
-        let scale = if rule.unit == BudgetUnit::Usd { 1e6 } else { 1.0 };
+        let scale = units_of_one(rule.unit);
         Some((max as f64 / scale, (max - left) as f64 / scale, rule.unit.name()))
     }
 }

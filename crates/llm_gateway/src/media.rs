@@ -1,16 +1,15 @@
 //! Answers with sound, pictures or moderations, on their way to the client: as they are, piece by piece, whatever they are.
 
-use crate::answer::AnswerBody;
+use crate::answer::{AnswerBody, Pieces};
 use crate::attempt::Success;
 use crate::failure::Failure;
 use crate::figures::LlmOutcome;
 use crate::mask::Mask;
 use crate::tally::Tally;
-use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Response};
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Incoming};
 use std::io;
 use std::time::Duration;
 use tokio::time::{timeout, timeout_at};
@@ -73,20 +72,10 @@ impl MediaRelay {
         let bytes = Bytes::from(self.mask.push(bytes.to_vec()));
         self.next = Some(bytes).filter(|bytes| !bytes.is_empty());
     }
+}
 
-    fn into_body(self) -> AnswerBody {
-        let pieces = unfold(Some(self), |relay| async move {
-            let mut relay = relay?;
-            match relay.next().await {
-                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(relay))),
-                Ok(None) => None,
-                Err(error) => Some((Err(error), None)),
-            }
-        });
-        BodyExt::boxed_unsync(StreamBody::new(pieces))
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, io::Error> {
+impl Pieces for MediaRelay {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if let Some(bytes) = self.next.take() {
                 return Ok(Some(bytes));

@@ -1,7 +1,7 @@
 //! A budget as requests meet it: whose it is, and the counter that it has. The data path names them.
 
 use serde::{Deserialize, Serialize};
-use tollgate_model::session::LlmBudget;
+use tollgate_model::session::{BudgetUnit, LlmBudget};
 
 /// A budget that requests meet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,4 +20,19 @@ impl MetBudget {
         let counter = format!("{}.{}.{}.{}", places.join("."), budget.name, budget.unit.name(), budget.per.name());
         MetBudget { of: of.to_owned(), counter, budget: budget.clone() }
     }
+
+    /// Whether a request must have a bound: what it may cost is taken beforehand.
+    pub(crate) fn is_strict(&self) -> bool {
+        is_strict(&self.budget)
+    }
+}
+
+/// What a counter counts for one of a budget: dollars are counted in millionths.
+pub(crate) fn units_of_one(unit: BudgetUnit) -> f64 {
+    if unit == BudgetUnit::Usd { 1e6 } else { 1.0 }
+}
+
+/// Whether a budget is strict, without its counter.
+pub(crate) fn is_strict(budget: &LlmBudget) -> bool {
+    !budget.soft && budget.unit != BudgetUnit::Requests
 }

@@ -1,15 +1,14 @@
 //! A stream from a provider to a client, piece by piece: as it is, or translated. A piece is read when the client takes it, so a slow client slows
 //! the provider down; if it leaves, the connection to the provider closes.
 
-use crate::answer::AnswerBody;
+use crate::answer::Pieces;
 use crate::failure::{Failure, reason_of};
 use crate::figures::LlmOutcome;
 use crate::mask::Mask;
 use crate::tally::Tally;
 use crate::terms::ProviderTerms;
-use futures_util::stream::unfold;
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Incoming};
 use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -166,44 +165,6 @@ impl Relay {
         failure
     }
 
-    /// The response's body.
-    pub(crate) fn into_body(self) -> AnswerBody {
-        let pieces = unfold(Some(self), |relay| async move {
-            let mut relay = relay?;
-            match relay.next().await {
-                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(relay))),
-                Ok(None) => None,
-                Err(error) => Some((Err(error), None)),
-            }
-        });
-        BodyExt::boxed_unsync(StreamBody::new(pieces))
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, io::Error> {
-        loop {
-            if !self.out.is_empty() {
-                let out = self.mask.push(std::mem::take(&mut self.out));
-                if !out.is_empty() {
-                    return Ok(Some(Bytes::from(out)));
-                }
-            }
-            if self.is_over {
-                let rest = self.mask.end();
-                if !rest.is_empty() {
-                    return Ok(Some(Bytes::from(rest)));
-                }
-                let is_cut = std::mem::take(&mut self.is_cut);
-                return if is_cut { Err(io::Error::other("the provider's stream broke off")) } else { Ok(None) };
-            }
-            match timeout(self.silence_max, self.body.frame()).await {
-                Ok(Some(Ok(frame))) => self.read(frame.data_ref()),
-                Ok(Some(Err(_))) => self.broken("the provider's stream broke off"),
-                Ok(None) => self.end(),
-                Err(_) => self.broken("the provider's stream said nothing for too long"),
-            }
-        }
-    }
-
     fn read(&mut self, bytes: Option<&Bytes>) {
         let Some(bytes) = bytes else { return };
         match &mut self.kind {
@@ -299,6 +260,33 @@ impl Relay {
                     self.fault = Some(fault.clone());
                 }
                 _ => {}
+            }
+        }
+    }
+}
+
+impl Pieces for Relay {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        loop {
+            if !self.out.is_empty() {
+                let out = self.mask.push(std::mem::take(&mut self.out));
+                if !out.is_empty() {
+                    return Ok(Some(Bytes::from(out)));
+                }
+            }
+            if self.is_over {
+                let rest = self.mask.end();
+                if !rest.is_empty() {
+                    return Ok(Some(Bytes::from(rest)));
+                }
+                let is_cut = std::mem::take(&mut self.is_cut);
+                return if is_cut { Err(io::Error::other("the provider's stream broke off")) } else { Ok(None) };
+            }
+            match timeout(self.silence_max, self.body.frame()).await {
+                Ok(Some(Ok(frame))) => self.read(frame.data_ref()),
+                Ok(Some(Err(_))) => self.broken("the provider's stream broke off"),
+                Ok(None) => self.end(),
+                Err(_) => self.broken("the provider's stream said nothing for too long"),
             }
         }
     }

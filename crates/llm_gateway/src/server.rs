@@ -34,13 +34,14 @@ impl LlmServer {
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
+        let facts = CallFacts::read(&head.headers);
+        let report = Report::of(&self.terms.calls, facts.call);
         let Some(surface) = Surface::of(&head.method, head.uri.path(), &self.terms.listen_path) else {
-            Report::of(&self.terms.calls, CallFacts::read(&head.headers).call).ends("invalid", "there is no such path", "");
+            report.ends("invalid", "there is no such path", "");
             let message = format!("there is no {} {} here", head.method, head.uri.path());
             return fault(form_of(&head.headers), &Fault::new(FaultKind::NotFound, message), None);
         };
         let form = surface.form(&head.headers);
-        let report = Report::of(&self.terms.calls, CallFacts::read(&head.headers).call);
         report.calls(&surface);
         match &surface {
             Surface::Models => return models::list(&self.routes, form),
@@ -57,7 +58,7 @@ impl LlmServer {
                 return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS));
             }
         };
-        let answer = match Asked::read(surface, form, head.headers, body, report.clone()) {
+        let answer = match Asked::read(surface, form, head.headers, body, (facts, report.clone())) {
             Ok(asked) => self.guarded(asked).await,
             Err(why) => {
                 report.ends("invalid", "the request cannot be read", "");

@@ -53,7 +53,7 @@ impl LlmServer {
             asked.report.ends("unknown_model", "there is no such model", "");
             return fault(asked.form, &unknown(&self.routes, &asked.passed.model), None);
         };
-        let budgets = self.budgets_of(&asked.headers);
+        let budgets = self.budgets_of(&asked.facts);
         let trip = Trip { asked, budgets, need: asked.need(), conversation: self.conversation(asked) };
         let last_ms = self.now_ms() + ROOM_WAIT_MS_MAX;
         let ready = loop {

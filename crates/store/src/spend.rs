@@ -20,7 +20,6 @@ const HOUR: i64 = 60;
 const DAYS_MAX: i64 = 800;
 /// A table for each length of intervals, in minutes.
 const TABLES: [(&str, i64); 2] = [("spend_hour", HOUR), ("spend_day", DAY)];
-const COLUMNS: [&str; 10] = ["api", "org", "policy", "key", "model", "provider", "instead_of", "outcome", "reason", "budget"];
 const SUMS: [&str; 11] = [
     "requests",
     "attempts",
@@ -114,6 +113,44 @@ pub enum SpendBy {
     Budget,
     /// Intervals of this many minutes: hours, or days.
     Time(u32),
+}
+
+impl SpendBy {
+    /// All but time, in the order of the tables' columns.
+    pub const NAMED: [SpendBy; 10] = [
+        SpendBy::Api,
+        SpendBy::Org,
+        SpendBy::Policy,
+        SpendBy::Key,
+        SpendBy::Model,
+        SpendBy::Provider,
+        SpendBy::InsteadOf,
+        SpendBy::Outcome,
+        SpendBy::Reason,
+        SpendBy::Budget,
+    ];
+
+    /// Its name, which is that of its column.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpendBy::Api => "api",
+            SpendBy::Org => "org",
+            SpendBy::Policy => "policy",
+            SpendBy::Key => "key",
+            SpendBy::Model => "model",
+            SpendBy::Provider => "provider",
+            SpendBy::InsteadOf => "instead_of",
+            SpendBy::Outcome => "outcome",
+            SpendBy::Reason => "reason",
+            SpendBy::Budget => "budget",
+            SpendBy::Time(_) => "time",
+        }
+    }
+
+    /// That of a name; time has a width, and is none of them.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|by| by.name() == name)
+    }
 }
 
 /// A query.
@@ -273,12 +310,13 @@ impl Usage {
 
 /// Creates the tables.
 fn create(transaction: &Transaction<'_>) -> Result<(), StoreFault> {
-    let texts: String = COLUMNS.iter().map(|name| format!(", {name} TEXT NOT NULL")).collect();
+    let columns = SpendBy::NAMED.map(SpendBy::name);
+    let texts: String = columns.iter().map(|name| format!(", {name} TEXT NOT NULL")).collect();
     let sums: String = SUMS.iter().map(|name| format!(", {name} INTEGER NOT NULL")).collect();
     for (table, _) in TABLES {
         transaction.execute_batch(&format!(
             "CREATE TABLE IF NOT EXISTS {table} (minute INTEGER NOT NULL{texts}{sums}, PRIMARY KEY (minute, {})) WITHOUT ROWID",
-            COLUMNS.join(", ")
+            columns.join(", ")
         ))?;
     }
     Ok(())
@@ -286,7 +324,7 @@ fn create(transaction: &Transaction<'_>) -> Result<(), StoreFault> {
 
 fn add_to(transaction: &Transaction<'_>, table: &str, rows: &BTreeMap<SpendKey, SpendCounts>) -> Result<(), StoreFault> {
     let sums: Vec<String> = SUMS.iter().map(|name| format!("{name} = {name} + excluded.{name}")).collect();
-    let places = vec!["?"; 1 + COLUMNS.len() + SUMS.len()].join(", ");
+    let places = vec!["?"; 1 + SpendBy::NAMED.len() + SUMS.len()].join(", ");
     let mut statement =
         transaction.prepare(&format!("INSERT INTO {table} VALUES ({places}) ON CONFLICT DO UPDATE SET {}", sums.join(", ")))?;
     for (key, counts) in rows {
@@ -313,17 +351,8 @@ fn pieces(question: &SpendQuestion) -> Vec<(&'static str, i64, i64)> {
 /// The SQL of a dimension.
 fn column(by: SpendBy) -> String {
     match by {
-        SpendBy::Api => "api".to_owned(),
-        SpendBy::Org => "org".to_owned(),
-        SpendBy::Policy => "policy".to_owned(),
-        SpendBy::Key => "key".to_owned(),
-        SpendBy::Model => "model".to_owned(),
-        SpendBy::Provider => "provider".to_owned(),
-        SpendBy::InsteadOf => "instead_of".to_owned(),
-        SpendBy::Outcome => "outcome".to_owned(),
-        SpendBy::Reason => "reason".to_owned(),
-        SpendBy::Budget => "budget".to_owned(),
         SpendBy::Time(minutes) => format!("minute / {0} * {0}", minutes.max(1)),
+        by => by.name().to_owned(),
     }
 }
 

@@ -80,6 +80,29 @@ pub enum UsageBy {
     Time(u32),
 }
 
+impl UsageBy {
+    /// All but time.
+    pub const NAMED: [UsageBy; 6] = [UsageBy::Api, UsageBy::Key, UsageBy::Version, UsageBy::Method, UsageBy::Path, UsageBy::Status];
+
+    /// Its name, which is that of its column.
+    pub fn name(self) -> &'static str {
+        match self {
+            UsageBy::Api => "api",
+            UsageBy::Key => "key",
+            UsageBy::Version => "version",
+            UsageBy::Method => "method",
+            UsageBy::Path => "path",
+            UsageBy::Status => "status",
+            UsageBy::Time(_) => "time",
+        }
+    }
+
+    /// That of a name; time has a width, and is none of them.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|by| by.name() == name)
+    }
+}
+
 /// A query.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UsageQuestion {
@@ -347,13 +370,8 @@ fn pieces(question: &UsageQuestion, start: i64, end: i64) -> Vec<(&'static str, 
 /// The SQL of a dimension.
 fn column(by: UsageBy) -> String {
     match by {
-        UsageBy::Api => "api".to_owned(),
-        UsageBy::Key => "key".to_owned(),
-        UsageBy::Version => "version".to_owned(),
-        UsageBy::Method => "method".to_owned(),
-        UsageBy::Path => "path".to_owned(),
-        UsageBy::Status => "status".to_owned(),
         UsageBy::Time(minutes) => format!("minute / {0} * {0}", minutes.max(1)),
+        by => by.name().to_owned(),
     }
 }
 

@@ -5,9 +5,10 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use super::authority::Signed;
 use super::nodes::asks_all;
 use super::query::Parameters;
-use super::usage::span_s;
+use super::recorded::{Recorded, recorded};
+use super::usage::csv::CsvTimes;
+use super::usage::hides_keys;
 use crate::figures_question::FiguresQuestion;
-use crate::nodes::NodeSpend;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::header::ACCEPT;
@@ -17,8 +18,8 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_store::StoreFault;
 use tollgate_store::spend::{SpendAnswer, SpendBy, SpendCounts, SpendQuestion, SpendRow};
-use tollgate_store::{StoreFault, StoreFaultKind};
 use utoipa::ToSchema;
 
 mod csv;
@@ -31,7 +32,6 @@ const READ_TIME_MAX: Duration = Duration::from_secs(2);
 /// Keys of an answer that are named, and the time for it; each may be a question to Redis.
 const ALIASES_MAX: usize = 100;
 const ALIAS_TIME_MAX: Duration = Duration::from_millis(200);
-const DIMENSIONS: &str = "api, org, policy, key, model, provider, instead_of, outcome, reason, budget";
 const HOUR: i64 = 60;
 
 /// What language models cost.
@@ -175,13 +175,12 @@ pub(super) async fn spend(
     let accepts_csv =
         headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|accept| accept.starts_with("text/csv"));
     let asked = SpendAsked::read(&query, tollgate_clock::unix_s());
-    let asked = asked.and_then(|asked| Ok((asked, csv::SpendCsv::asked_for(&query, accepts_csv)?)));
+    let asked = asked.and_then(|asked| Ok((asked, CsvTimes::asked_for(&query, accepts_csv)?.map(csv::SpendCsv))));
     let (mut asked, csv) = match asked {
         Ok(asked) => asked,
         Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
-    // Where keys are not hashed, their names in records are the keys.
-    let hides_keys = signed.is_some() && !control.shared.keys.rules.hash_keys;
+    let hides_keys = hides_keys(&control, signed.is_some());
     let answered = match asked.find_key(&control, hides_keys).await {
         Ok(()) => report(&control, &asked).await,
         Err(fault) => Err(fault),
@@ -220,31 +219,26 @@ impl SpendAsked {
             "provider", "outcome", "budget",
         ];
         let parameters = Parameters::new(query, &KNOWN)?;
-        let text = |name: &str| parameters.text(name);
-        let span = |name: &str, example: &str| {
-            text(name).map(|text| span_s(text).ok_or(format!("{name} must be such as {example}"))).transpose()
-        };
-        let whole = |name: &str| {
-            text(name).map(|text| text.parse::<i64>().map_err(|_| format!("{name} must be a whole number"))).transpose()
-        };
-        let to = whole("to")?.unwrap_or(i64::try_from(now_unix_s).unwrap_or(i64::MAX));
-        let from = whole("from")?.unwrap_or(to.saturating_sub(span("last", "24h or 30d")?.unwrap_or(30 * 86_400)));
-        if from >= to {
-            return Err("from must be before to".to_owned());
-        }
-        let step_s = span("step", "1h or 1d")?.unwrap_or(86_400);
+        let now = i64::try_from(now_unix_s).unwrap_or(i64::MAX);
+        let (from, to) = parameters.period(now, 30 * 86_400, "24h or 30d")?;
+        let step_s = parameters.span_s("step", "1h or 1d")?.unwrap_or(86_400);
         if step_s < 3_600 || step_s % 3_600 != 0 || (step_s > 86_400 && step_s % 86_400 != 0) {
             return Err("step must be hours, or days, such as 1h or 1d".to_owned());
         }
         let minutes = u32::try_from(step_s / 60).map_err(|_| "step is too long".to_owned())?;
-        let by = match text("by").unwrap_or("model") {
-            "time" => SpendBy::Time(minutes),
-            name => dimension(name).ok_or(format!("by is {name:?}; it must be one of {DIMENSIONS}, time"))?,
+        let dimension = |parameter: &str, name: &str, more: &str| {
+            let names = || SpendBy::NAMED.map(SpendBy::name).join(", ");
+            SpendBy::of_name(name).ok_or_else(|| format!("{parameter} is {name:?}; it must be one of {}{more}", names()))
         };
-        let split = text("split").map(|name| dimension(name).ok_or(format!("split is {name:?}; it must be one of {DIMENSIONS}")));
+        let by = match parameters.text("by").unwrap_or("model") {
+            "time" => SpendBy::Time(minutes),
+            name => dimension("by", name, ", time")?,
+        };
+        let split = parameters.text("split").map(|name| dimension("split", name, ""));
         let filters = ["api_id", "org", "policy", "key", "model", "provider", "outcome", "budget"];
-        let only =
-            filters.into_iter().filter_map(|name| Some((dimension(name.trim_end_matches("_id"))?, query.get(name)?.clone())));
+        let only = filters
+            .into_iter()
+            .filter_map(|name| Some((SpendBy::of_name(name.trim_end_matches("_id"))?, query.get(name)?.clone())));
         let top = parameters.number("top")?.map_or(100, |top| usize::try_from(top).unwrap_or(ROWS_MAX));
         let question = SpendQuestion {
             from: from.div_euclid(3_600) * HOUR,
@@ -277,22 +271,6 @@ impl SpendAsked {
     }
 }
 
-fn dimension(name: &str) -> Option<SpendBy> {
-    Some(match name {
-        "api" => SpendBy::Api,
-        "org" => SpendBy::Org,
-        "policy" => SpendBy::Policy,
-        "key" => SpendBy::Key,
-        "model" => SpendBy::Model,
-        "provider" => SpendBy::Provider,
-        "instead_of" => SpendBy::InsteadOf,
-        "outcome" => SpendBy::Outcome,
-        "reason" => SpendBy::Reason,
-        "budget" => SpendBy::Budget,
-        _ => return None,
-    })
-}
-
 /// What was recorded, and by which gateways.
 struct Gathered {
     answer: SpendAnswer,
@@ -304,26 +282,14 @@ struct Gathered {
 async fn gather(control: &Control, question: &SpendQuestion, is_for_all: bool) -> Result<Option<Gathered>, StoreFault> {
     // The rows that are the dearest of all may be cheap here.
     let part = SpendQuestion { rows_max: if is_for_all { ROWS_MAX } else { question.rows_max }, ..question.clone() };
-    let (own, asked) = (control.nodes.own.clone(), part.clone());
-    let reading = tokio::task::spawn_blocking(move || own.spend(&asked, Instant::now() + READ_TIME_MAX));
-    let others = if is_for_all { control.nodes.ask(&FiguresQuestion::Spend { question: part }).await } else { Default::default() };
-    let own = reading.await.map_err(|failure| StoreFault::new(StoreFaultKind::Io, failure))?.transpose()?;
-    let told = others.answers.into_iter().map(|(node, answer)| {
-        let told = serde_json::from_value::<NodeSpend>(answer).ok();
-        (node, told.and_then(|told| told.answer))
-    });
-    let (mut nodes, mut missing, mut answers) = (Vec::new(), others.missing, Vec::new());
-    for (node, answer) in std::iter::once((control.shared.observer.node().to_owned(), own)).chain(told) {
-        match answer {
-            Some(answer) => {
-                nodes.push(node);
-                answers.push(answer);
-            }
-            None => missing.push(node),
-        }
+    let others = is_for_all.then(|| FiguresQuestion::Spend { question: part.clone() });
+    let Recorded { answers, missing } =
+        recorded(control, move |own| own.spend(&part, Instant::now() + READ_TIME_MAX), others).await?;
+    if answers.is_empty() {
+        return Ok(None);
     }
-    let answer = SpendAnswer::merged(question, answers);
-    Ok((!nodes.is_empty()).then_some(Gathered { answer, nodes, missing }))
+    let (nodes, answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    Ok(Some(Gathered { answer: SpendAnswer::merged(question, answers), nodes, missing }))
 }
 
 async fn report(control: &Control, asked: &SpendAsked) -> Result<Option<SpendReport>, StoreFault> {

@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 pub(super) mod csv;
 mod gather;
 
-use csv::UsageCsv;
+use csv::{CsvTimes, UsageCsv};
 use gather::{Gathered, NodeSplit, gather};
 
 /// Maximum rows of a response.
@@ -152,13 +152,13 @@ pub(super) async fn usage(
     signed: Option<Extension<Signed>>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Response {
-    let asked = UsageAsked::read(&query, SystemTime::now()).and_then(|asked| Ok((asked, UsageCsv::asked_for(&query)?)));
+    let asked = UsageAsked::read(&query, SystemTime::now())
+        .and_then(|asked| Ok((asked, CsvTimes::asked_for(&query, false)?.map(UsageCsv))));
     let (mut asked, csv) = match asked {
         Ok(asked) => asked,
         Err(message) => return error(StatusCode::BAD_REQUEST, message).into_response(),
     };
-    // Where keys are not hashed, their names in records are the keys.
-    let hides_keys = signed.is_some() && !control.shared.keys.rules.hash_keys;
+    let hides_keys = hides_keys(&control, signed.is_some());
     if hides_keys && let Err(fault) = asked.find_key(&control).await {
         return unreadable(&fault).into_response();
     }
@@ -218,6 +218,11 @@ pub(super) async fn last_seen(State(control): State<Arc<Control>>, Query(query):
         Some(Err(fault)) => unreadable(&fault),
         None => not_recorded(),
     }
+}
+
+/// Whether keys are told by their hashes: where they are not hashed, their names in records are the keys.
+pub(super) fn hides_keys(control: &Control, is_user: bool) -> bool {
+    is_user && !control.shared.keys.rules.hash_keys
 }
 
 fn not_recorded() -> ControlAnswer {
@@ -286,28 +291,22 @@ const NODE: &str = "node";
 /// The question that each gateway answers, and the width of a row of time in seconds.
 fn question(parameters: &Parameters<'_>, now: SystemTime) -> Result<(UsageQuestion, i64), String> {
     let text = |name: &str| parameters.text(name);
-    let whole =
-        |name: &str| text(name).map(|text| text.parse::<i64>().map_err(|_| format!("{name} must be a whole number"))).transpose();
     let now = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX));
-    let to = whole("to")?.unwrap_or(now + 60);
-    let last = text("last").map(|text| span_s(text).ok_or("last must be such as 30m, 24h or 7d".to_owned())).transpose()?;
-    let from = whole("from")?.unwrap_or(to.saturating_sub(last.unwrap_or(3600)));
-    if from >= to {
-        return Err("from must be before to".to_owned());
-    }
-    let step_s =
-        text("step").map(|text| span_s(text).ok_or("step must be such as 1m, 5m or 1h".to_owned())).transpose()?.unwrap_or(60);
+    let (from, to) = parameters.period(now + 60, 3600, "30m, 24h or 7d")?;
+    let step_s = parameters.span_s("step", "1m, 5m or 1h")?.unwrap_or(60);
     let minutes = u32::try_from((step_s / 60).max(1)).map_err(|_| "step is too long".to_owned())?;
     let by = match text("by").unwrap_or("api") {
         "time" => UsageBy::Time(minutes),
         // Few rows, which are summed.
         NODE => UsageBy::Method,
-        name => dimension(name).ok_or_else(|| format!("by is {name:?}; it must be one of {DIMENSIONS}, time"))?,
+        name => UsageBy::of_name(name).ok_or_else(|| format!("by is {name:?}; it must be one of {DIMENSIONS}, time"))?,
     };
     let split = text("split").filter(|name| *name != NODE);
-    let split = split.map(|name| dimension(name).ok_or_else(|| format!("split is {name:?}; it must be one of {DIMENSIONS}")));
-    let rows =
-        whole("top")?.map_or(if matches!(by, UsageBy::Time(_)) { ROWS_MAX } else { 10 }, |top| usize::try_from(top).unwrap_or(0));
+    let split =
+        split.map(|name| UsageBy::of_name(name).ok_or_else(|| format!("split is {name:?}; it must be one of {DIMENSIONS}")));
+    let rows = parameters
+        .whole("top")?
+        .map_or(if matches!(by, UsageBy::Time(_)) { ROWS_MAX } else { 10 }, |top| usize::try_from(top).unwrap_or(0));
     let question = UsageQuestion {
         from: from.div_euclid(60),
         to: to.div_euclid(60) + i64::from(to.rem_euclid(60) > 0),
@@ -326,18 +325,6 @@ fn question(parameters: &Parameters<'_>, now: SystemTime) -> Result<(UsageQuesti
 
 const DIMENSIONS: &str = "api, key, version, method, path, status, node";
 
-fn dimension(name: &str) -> Option<UsageBy> {
-    Some(match name {
-        "api" => UsageBy::Api,
-        "key" => UsageBy::Key,
-        "version" => UsageBy::Version,
-        "method" => UsageBy::Method,
-        "path" => UsageBy::Path,
-        "status" => UsageBy::Status,
-        _ => return None,
-    })
-}
-
 /// First and last status of `404` or `5xx`.
 fn statuses(text: &str) -> Option<(u16, u16)> {
     if let Some(class) = text.strip_suffix("xx") {
@@ -346,19 +333,6 @@ fn statuses(text: &str) -> Option<(u16, u16)> {
     }
     let code = text.parse().ok().filter(|code| (100..=999).contains(code))?;
     Some((code, code))
-}
-
-/// Parses `90s`, `30m`, `24h` or `7d` into seconds.
-pub(super) fn span_s(text: &str) -> Option<i64> {
-    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let unit_s = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3_600,
-        "d" => 86_400,
-        _ => return None,
-    };
-    number.parse::<i64>().ok().filter(|number| *number > 0)?.checked_mul(unit_s)
 }
 
 fn answer(asked: &UsageAsked, gathered: Gathered, query: &HashMap<String, String>) -> UsageReport {

@@ -56,17 +56,18 @@ impl Middleware for LlmCaller {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // The request's record keeps the call open; without one, nobody learns what becomes of the request.
         let call = self.calls.open().map(Box::new);
+        let caller = exchange.caller.key_digest();
         let session = exchange.caller.key.as_ref().map(|key| &key.session);
         let organisation = session.map(|session| &session.org_id).filter(|org| !org.is_empty()).unwrap_or(&self.org);
         let facts = CallFacts {
             call: call.as_ref().map(|call| call.number),
             organisation: organisation.to_string(),
             alias: session.map(|session| session.alias.to_string()).unwrap_or_default(),
-            budgets: self.budgets(exchange, &exchange.caller.key_digest()),
+            budgets: self.budgets(exchange, &caller),
         };
         exchange.notes.llm_call.set(call);
         let text = serde_json::to_string(&facts).unwrap_or_default();
-        exchange.tell_caller(Some(&text));
+        exchange.tell_caller(&caller, Some(&text));
         Step::Next
     }
 }

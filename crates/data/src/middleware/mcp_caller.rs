@@ -24,7 +24,7 @@ impl Middleware for McpCaller {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         let decisions = &exchange.decisions;
         let decided = decisions.call.as_deref().filter(|_| decisions.is_head_call).map(Call::to_header);
-        exchange.tell_caller(decided.as_deref());
+        exchange.tell_caller(&exchange.caller.key_digest(), decided.as_deref());
         Step::Next
     }
 }

@@ -3,13 +3,13 @@
 use super::answer_guards::AnswerGuards;
 use super::stream::GuardedStream;
 use super::verdict::Verdict;
-use crate::answer::{AnswerBody, fault};
+use crate::answer::{AnswerBody, Pieces, fault};
 use crate::asked::Asked;
 use crate::figures::GuardOutcome;
 use crate::guards::{Guard, GuardCheck, ModerationTerms, Placeholders, Refused, Scanner, SchemaWatch, TextState, refusal};
 use crate::llm_server::LlmServer;
 use crate::surface::Surface;
-use http::{HeaderMap, Response};
+use http::Response;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use std::convert::Infallible;
@@ -53,9 +53,9 @@ impl LlmServer {
             }
         }
         let scanner = Scanner::new(&self.terms.api, guards.clone(), self.guards.hold.clone(), placeholders.clone());
-        let (streams, model, headers) = (asked.streams(), asked.passed.model.clone(), asked.headers.clone());
+        let (streams, model, alias) = (asked.streams(), asked.passed.model.clone(), asked.facts.alias.clone());
         let report = asked.report.clone();
-        Ok(Some(AnswerGuards { api, scanner, schema, moderation, headers, report, streams, model }))
+        Ok(Some(AnswerGuards { api, scanner, schema, moderation, alias, report, streams, model }))
     }
 
     /// An answer as it may go to its client.
@@ -83,7 +83,7 @@ impl LlmServer {
     /// A stream that waits until somebody else has judged all of it.
     async fn guard_collected(self: &Arc<Self>, mut guards: AnswerGuards, answer: Response<Bytes>) -> Response<AnswerBody> {
         let texts = texts_of(guards.api, true, answer.body());
-        if let Err(refused) = self.moderated(&guards.moderation, &guards.headers, texts).await {
+        if let Err(refused) = self.moderated(&guards.moderation, &guards.alias, texts).await {
             return refused.response(guards.api);
         }
         guards.moderation.clear();
@@ -94,7 +94,7 @@ impl LlmServer {
         let form = guards.api;
         if !guards.moderation.is_empty() {
             let texts = texts_of(form, false, answer.body());
-            if let Err(refused) = self.moderated(&guards.moderation, &guards.headers, texts).await {
+            if let Err(refused) = self.moderated(&guards.moderation, &guards.alias, texts).await {
                 return refused.response(form);
             }
         }
@@ -116,10 +116,10 @@ impl LlmServer {
     }
 
     /// Asks all that judge texts of an answer.
-    pub(super) async fn moderated(&self, guards: &[Arc<Guard>], headers: &HeaderMap, texts: Vec<String>) -> Result<(), Refused> {
+    pub(super) async fn moderated(&self, guards: &[Arc<Guard>], alias: &str, texts: Vec<String>) -> Result<(), Refused> {
         for guard in guards {
             let GuardCheck::Moderation(terms) = &guard.terms.check else { continue };
-            let fault = match terms.verdict(self, headers, "answer", texts.clone()).await {
+            let fault = match terms.verdict(self, alias, "answer", texts.clone()).await {
                 Verdict::Fine => continue,
                 Verdict::Flagged if guard.matches(&self.terms.api, "answer") => refusal::told(guard, "answer", ""),
                 Verdict::Flagged => continue,

@@ -2,7 +2,6 @@
 
 use crate::guards::{Guard, Scanner, SchemaWatch};
 use crate::report::Report;
-use http::HeaderMap;
 use std::sync::Arc;
 use tollgate_llm::ClientApi;
 
@@ -12,9 +11,9 @@ pub(crate) struct AnswerGuards {
     pub(super) scanner: Scanner,
     /// The guard of the schema, if the request has one.
     pub(super) schema: Option<(Arc<Guard>, SchemaWatch)>,
-    /// Guards that ask somebody else, and what they are told of the request.
+    /// Guards that ask somebody else, and the alias of the caller's key, which they are told.
     pub(super) moderation: Vec<Arc<Guard>>,
-    pub(super) headers: HeaderMap,
+    pub(super) alias: String,
     /// What becomes of the request.
     pub(super) report: Report,
     pub(super) streams: bool,

@@ -44,7 +44,7 @@ impl LlmServer {
             if let GuardCheck::Moderation(terms) = &guard.terms.check {
                 let texts =
                     request_texts(&asked.body).iter().map(|place| text_at(&asked.body, &place.range).into_owned()).collect();
-                match terms.verdict(self, &asked.headers, "request", texts).await {
+                match terms.verdict(self, &asked.facts.alias, "request", texts).await {
                     Verdict::Fine => {}
                     Verdict::Flagged => {
                         if guard.matches(&self.terms.api, "request") && guard.refuses() {
@@ -74,7 +74,7 @@ impl LlmServer {
                 (GuardAction::Report, _) => {}
                 (GuardAction::Redact, Look::Changed(body)) => {
                     let form = asked.form;
-                    let read = Asked::read(asked.surface, form, asked.headers, Bytes::from(body), asked.report);
+                    let read = Asked::read(asked.surface, form, asked.headers, Bytes::from(body), (asked.facts, asked.report));
                     asked = read.map_err(|why| crate::answer::fault(form, &why, None))?;
                 }
                 _ => return Err(refusal::response(guard, asked.form, &refusal::told(guard, "request", why))),

@@ -2,15 +2,14 @@
 //! as it is.
 
 use super::answer_guards::AnswerGuards;
-use crate::answer::AnswerBody;
+use crate::answer::{AnswerBody, Pieces};
 use crate::attempt::context;
 use crate::figures::GuardOutcome;
 use crate::guards::{Refused, TextState, refusal};
 use crate::llm_server::LlmServer;
 use crate::relay::EVENT_BYTES_MAX;
-use futures_util::stream::unfold;
-use http_body_util::{BodyExt, StreamBody};
-use hyper::body::{Bytes, Frame};
+use http_body_util::BodyExt;
+use hyper::body::Bytes;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -71,37 +70,6 @@ impl GuardedStream {
             texts_bytes: 0,
             is_over: false,
             out: Vec::new(),
-        }
-    }
-
-    pub(super) fn into_body(self) -> AnswerBody {
-        let pieces = unfold(Some(self), |stream| async move {
-            let mut stream = stream?;
-            match stream.next().await {
-                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(stream))),
-                Ok(None) => None,
-                Err(error) => Some((Err(error), None)),
-            }
-        });
-        BodyExt::boxed_unsync(StreamBody::new(pieces))
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, io::Error> {
-        loop {
-            if !self.out.is_empty() {
-                return Ok(Some(Bytes::from(std::mem::take(&mut self.out))));
-            }
-            if self.is_over {
-                return Ok(None);
-            }
-            let read = match self.body.frame().await {
-                Some(Ok(frame)) => frame.data_ref().map_or(Ok(()), |bytes| self.push(bytes)),
-                Some(Err(error)) => return Err(error),
-                None => self.end(),
-            };
-            if let Err(halt) = read {
-                self.halt(halt);
-            }
         }
     }
 
@@ -248,11 +216,32 @@ impl GuardedStream {
             return;
         }
         let (server, texts) = (self.server.clone(), std::mem::take(&mut self.texts).into_values().collect());
-        let (guards, headers) = (std::mem::take(&mut self.guards.moderation), std::mem::take(&mut self.guards.headers));
+        let (guards, alias) = (std::mem::take(&mut self.guards.moderation), std::mem::take(&mut self.guards.alias));
         let client = server.client.clone();
         client.spawn(async move {
-            let _ = server.moderated(&guards, &headers, texts).await;
+            let _ = server.moderated(&guards, &alias, texts).await;
         });
+    }
+}
+
+impl Pieces for GuardedStream {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        loop {
+            if !self.out.is_empty() {
+                return Ok(Some(Bytes::from(std::mem::take(&mut self.out))));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let read = match self.body.frame().await {
+                Some(Ok(frame)) => frame.data_ref().map_or(Ok(()), |bytes| self.push(bytes)),
+                Some(Err(error)) => return Err(error),
+                None => self.end(),
+            };
+            if let Err(halt) = read {
+                self.halt(halt);
+            }
+        }
     }
 }
 

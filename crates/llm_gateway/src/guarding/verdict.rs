@@ -1,9 +1,7 @@
 //! Somebody else says whether texts may pass: an endpoint as OpenAI's for moderation, or a webhook.
 
-use crate::caller::CallFacts;
 use crate::guards::{ModerationForm, ModerationTerms};
 use crate::llm_server::LlmServer;
-use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::json;
 use tollgate_outbound::{Call, CallLimits};
@@ -34,7 +32,7 @@ struct OpenAiAnswer {
 
 impl ModerationTerms {
     /// What is said of the texts of a request, or of its answer.
-    pub(super) async fn verdict(&self, server: &LlmServer, headers: &HeaderMap, side: &str, texts: Vec<String>) -> Verdict {
+    pub(super) async fn verdict(&self, server: &LlmServer, alias: &str, side: &str, texts: Vec<String>) -> Verdict {
         let texts: Vec<String> = texts.into_iter().filter(|text| !text.trim().is_empty()).collect();
         if texts.is_empty() {
             return Verdict::Fine;
@@ -42,7 +40,6 @@ impl ModerationTerms {
         if texts.iter().map(String::len).sum::<usize>() > TEXT_BYTES_MAX {
             return Verdict::Unknown;
         }
-        let alias = CallFacts::read(headers).alias;
         let count = texts.len();
         let body = match self.form {
             ModerationForm::Webhook => json!({"texts": texts, "api": server.terms.api, "key": alias, "on": side}),

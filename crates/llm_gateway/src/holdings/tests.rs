@@ -19,7 +19,7 @@ impl BudgetCounters for OneCounter {
 fn budget(max: f64, unit: BudgetUnit, soft: bool) -> Arc<Budget> {
     // No test lives to see the end of a month, but for one in some millions.
     let rule = LlmBudget { name: "b".to_owned(), max, unit, per: BudgetPeriod::Month, soft, ..LlmBudget::default() };
-    Arc::new(Budget::new(MetBudget::new("api", &["b"], &rule), &OneCounter, Arc::default(), None))
+    Arc::new(Budget::new(&MetBudget::new("api", &["b"], &rule), &OneCounter, Arc::default(), None))
 }
 
 fn price() -> Price {

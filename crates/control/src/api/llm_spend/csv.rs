@@ -4,25 +4,13 @@ use super::{ShownSpend, SpendReport, SpendSums, SpendValue};
 use crate::api::usage::csv::{CsvTimes, cell};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use std::collections::HashMap;
 
 const COLUMNS: &str = "value,split,alias,requests,attempts,input_tokens,output_tokens,cached_tokens,cache_write_tokens,reasoning_tokens,cost_usd,estimated,first_token_ms";
 
 /// How times are written.
-pub(super) struct SpendCsv(CsvTimes);
+pub(super) struct SpendCsv(pub(super) CsvTimes);
 
 impl SpendCsv {
-    /// `None` if JSON is asked for.
-    pub(super) fn asked_for(query: &HashMap<String, String>, accepts_csv: bool) -> Result<Option<Self>, String> {
-        let times = CsvTimes::of(query)?;
-        match query.get("format").map_or("", String::as_str) {
-            "" if !accepts_csv => Ok(None),
-            "json" => Ok(None),
-            "csv" | "" => Ok(Some(SpendCsv(times))),
-            other => Err(format!("format is {other:?}; it must be json or csv")),
-        }
-    }
-
     /// The rows under a line with the names of the columns.
     pub(super) fn write(&self, report: &SpendReport) -> Response {
         let mut text = format!("{COLUMNS}\r\n");

@@ -13,11 +13,21 @@ pub(in crate::api) struct CsvTimes {
 }
 
 /// Usage as CSV.
-pub(super) struct UsageCsv(CsvTimes);
+pub(super) struct UsageCsv(pub(super) CsvTimes);
 
 impl CsvTimes {
-    /// By `tz`.
-    pub(in crate::api) fn of(query: &HashMap<String, String>) -> Result<Self, String> {
+    /// By `tz`; `None` if JSON is asked for. `accepts_csv`: what is meant where the query has no `format`.
+    pub(in crate::api) fn asked_for(query: &HashMap<String, String>, accepts_csv: bool) -> Result<Option<Self>, String> {
+        let times = CsvTimes::of(query)?;
+        match query.get("format").map_or("", String::as_str) {
+            "" if !accepts_csv => Ok(None),
+            "json" => Ok(None),
+            "csv" | "" => Ok(Some(times)),
+            other => Err(format!("format is {other:?}; it must be json or csv")),
+        }
+    }
+
+    fn of(query: &HashMap<String, String>) -> Result<Self, String> {
         let zone = match query.get("tz").map_or("UTC", String::as_str) {
             "UTC" | "" => TimeZone::UTC,
             text => zone(text).ok_or("tz must be UTC, an offset such as +01:00, or a zone such as Europe/Berlin")?,
@@ -33,16 +43,6 @@ impl CsvTimes {
 }
 
 impl UsageCsv {
-    /// `None` if JSON is asked for.
-    pub(super) fn asked_for(query: &HashMap<String, String>) -> Result<Option<Self>, String> {
-        let times = CsvTimes::of(query)?;
-        match query.get("format").map_or("json", String::as_str) {
-            "json" | "" => Ok(None),
-            "csv" => Ok(Some(UsageCsv(times))),
-            other => Err(format!("format is {other:?}; it must be json or csv")),
-        }
-    }
-
     /// The rows under a line with the names of the columns.
     pub(super) fn write(&self, report: &UsageReport) -> Response {
         let mut text = String::from(

@@ -2,11 +2,11 @@
 
 use super::{READ_TIME_MAX, ROWS_MAX, UsageAsked};
 use crate::api::Control;
+use crate::api::recorded::{Recorded, recorded};
 use crate::figures_question::FiguresQuestion;
-use crate::nodes::NodeUsage;
 use std::time::Instant;
+use tollgate_store::StoreFault;
 use tollgate_store::usage::{UsageAnswer, UsageBy, UsageQuestion};
-use tollgate_store::{StoreFault, StoreFaultKind};
 
 /// Where the name of a gateway stands for what it recorded.
 #[derive(Clone, Copy, Default)]
@@ -26,36 +26,19 @@ pub(super) struct Gathered {
 
 /// `None` if no gateway that was asked records usage.
 pub(super) async fn gather(control: &Control, asked: &UsageAsked) -> Result<Option<Gathered>, StoreFault> {
-    let node = control.shared.observer.node().to_owned();
     // The rows that are the most used of all may be less used here.
     let part = UsageQuestion {
         rows_max: if asked.is_for_all || asked.by_node.rows { ROWS_MAX } else { asked.question.rows_max },
         ..asked.question.clone()
     };
-    let (own, question) = (control.nodes.own.clone(), part.clone());
-    let reading = tokio::task::spawn_blocking(move || own.usage(&question, Instant::now() + READ_TIME_MAX));
-    let others =
-        if asked.is_for_all { control.nodes.ask(&FiguresQuestion::Usage { question: part }).await } else { Default::default() };
-    let own = reading.await.map_err(|failure| StoreFault::new(StoreFaultKind::Io, failure))?.transpose()?;
-
-    let mut missing = others.missing;
-    let told = others
-        .answers
-        .into_iter()
-        .map(|(node, answer)| (node, serde_json::from_value::<NodeUsage>(answer).ok().and_then(|told| told.answer)));
-    let (mut nodes, mut answers) = (Vec::new(), Vec::new());
-    for (node, answer) in std::iter::once((node, own)).chain(told) {
-        match answer {
-            Some(answer) => {
-                answers.push(asked.by_node.named(answer, &node));
-                nodes.push(node);
-            }
-            None => missing.push(node),
-        }
-    }
-    if nodes.is_empty() {
+    let others = asked.is_for_all.then(|| FiguresQuestion::Usage { question: part.clone() });
+    let Recorded { answers, missing } =
+        recorded(control, move |own| own.usage(&part, Instant::now() + READ_TIME_MAX), others).await?;
+    if answers.is_empty() {
         return Ok(None);
     }
+    let named = |(node, answer): (String, UsageAnswer)| (asked.by_node.named(answer, &node), node);
+    let (answers, nodes): (Vec<_>, Vec<_>) = answers.into_iter().map(named).unzip();
     let mut whole = asked.question.clone();
     if asked.by_node.parts {
         // Any dimension: the parts have their names already.

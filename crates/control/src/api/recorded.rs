@@ -1,0 +1,45 @@
+//! What gateways have recorded. Each keeps its own; a question is asked to this one, or to all that share a Redis.
+
+use super::Control;
+use crate::figures_question::FiguresQuestion;
+use crate::nodes::{NodeAnswer, OwnFigures};
+use serde::de::DeserializeOwned;
+use tollgate_store::{StoreFault, StoreFaultKind};
+
+/// What they answered.
+pub(super) struct Recorded<A> {
+    /// Their names and answers; none if nobody records it.
+    pub answers: Vec<(String, A)>,
+    /// Gateways that did not answer in time, or record nothing.
+    pub missing: Vec<String>,
+}
+
+/// Asks this gateway with `read`, which may block, and the others with a question if there is one.
+pub(super) async fn recorded<A>(
+    control: &Control,
+    read: impl FnOnce(&OwnFigures) -> Option<Result<A, StoreFault>> + Send + 'static,
+    others: Option<FiguresQuestion>,
+) -> Result<Recorded<A>, StoreFault>
+where
+    A: DeserializeOwned + Send + 'static,
+{
+    let own = control.nodes.own.clone();
+    let reading = tokio::task::spawn_blocking(move || read(&own));
+    let others = match others {
+        Some(question) => control.nodes.ask(&question).await,
+        None => Default::default(),
+    };
+    let own = reading.await.map_err(|failure| StoreFault::new(StoreFaultKind::Io, failure))?.transpose()?;
+    let told = others.answers.into_iter().map(|(node, answer)| {
+        let told = serde_json::from_value::<NodeAnswer<A>>(answer).ok();
+        (node, told.and_then(|told| told.answer))
+    });
+    let mut all = Recorded { answers: Vec::new(), missing: others.missing };
+    for (node, answer) in std::iter::once((control.shared.observer.node().to_owned(), own)).chain(told) {
+        match answer {
+            Some(answer) => all.answers.push((node, answer)),
+            None => all.missing.push(node),
+        }
+    }
+    Ok(all)
+}

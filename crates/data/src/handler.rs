@@ -620,6 +620,9 @@ impl GatewayHandler {
         match verdict {
             ResponseVerdict::Keep(_) | ResponseVerdict::Await | ResponseVerdict::Again => return verdict,
             ResponseVerdict::Reply | ResponseVerdict::Detach => {
+                if outgoing.sourced.as_ref().is_some_and(|sourced| sourced.is_event_stream) {
+                    self.note_response_dimensions(&response.headers);
+                }
                 self.end_replaced(outgoing);
                 return verdict;
             }

@@ -29,6 +29,7 @@ mod list_filter;
 mod llm_caller;
 mod mcp_caller;
 mod oauth_token;
+mod offered_stream;
 mod openid_auth;
 mod operation_mock;
 mod org_limits;
@@ -213,6 +214,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("SharedCacheLookup", CacheKey, shared_cache::SharedCacheLookup::compile),
     // Has counted for every limit, and may go on to the upstream.
     listed("VirtualEndpoints", Runs, virtual_endpoint::VirtualEndpoints::compile),
+    // All that wants to see or change the response has said so.
+    listed("OfferedStream", Runs, offered_stream::OfferedStream::compile),
     // Settings of the call to the upstream.
     listed("EndpointTimeout", Runs, endpoint_timeout::EndpointTimeout::compile),
     listed("CircuitBreak", Runs, circuit_break::CircuitBreak::compile).dry_run(DryRunKind::CircuitBreakers),

@@ -34,7 +34,7 @@ use tollgate_llm_gateway::{LlmFigures, LlmServer};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
-use tollgate_outbound::LazyCallClient;
+use tollgate_outbound::{LazyCallClient, OfferedBodies};
 use tollgate_pattern::PatternPool;
 use tollgate_plugin::{HookKind, PluginDrivers};
 use tollgate_statistics::LlmCalls;
@@ -75,6 +75,8 @@ pub struct Registry {
     pub mailboxes: Arc<Mailboxes>,
     /// What becomes of requests to language models, for their records.
     pub llm_calls: Arc<LlmCalls>,
+    /// Streams of language models that cores may take over.
+    pub offered_bodies: Arc<OfferedBodies>,
     /// Seals names of sessions: all gateways of a cluster have the same.
     pub session_secret: OnceLock<[u8; 32]>,
     /// The clients of the OAuth 2.0 provider.

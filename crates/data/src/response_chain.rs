@@ -6,8 +6,9 @@
 
 use crate::refusal::Refusal;
 use std::time::Duration;
-use tollgate_engine::{BodySink, FaultKind, KeptBody, Outgoing, ResponseVerdict, Work};
+use tollgate_engine::{BodySink, BodySource, FaultKind, KeptBody, Outgoing, ResponseVerdict, SourcedBody, Work};
 use tollgate_http::{Body, HeaderEdits, Headers, KnownHeader, Response};
+use tollgate_model::is_framing_header;
 
 /// A middleware's part in one response.
 pub trait ResponseStep {
@@ -61,6 +62,8 @@ pub struct ResponseHead<'a> {
     pub upstream: &'a Response<'a>,
     /// Whether an earlier step asked for the body, so that it no longer comes from the upstream.
     pub is_held: bool,
+    /// Whether that is so, or an earlier step watches the body.
+    pub is_watched: bool,
     outgoing: &'a mut Outgoing,
     overridden: &'a mut Option<LastHeaders>,
 }
@@ -133,6 +136,23 @@ impl ResponseHead<'_> {
         self.outgoing.body.clear();
         (self.outgoing.is_dated, self.outgoing.lacks_length, self.outgoing.close) = (false, false, false);
         self.outgoing
+    }
+
+    /// The response with an event stream in the place of its body; the verdict that begins it. Not if the body is held or watched.
+    pub fn reply_from(&mut self, source: Box<dyn BodySource>) -> ResponseAction {
+        let status = self.status();
+        let mut lines = Vec::new();
+        self.outgoing.edits.each_line(&self.upstream.headers, &mut |name, value| {
+            lines.push((name.to_owned(), value.to_vec()));
+        });
+        let reply = self.reply();
+        reply.status = status;
+        for (name, value) in lines.iter().filter(|(name, _)| !is_framing_header(name)) {
+            reply.edits.add(name, value);
+        }
+        reply.is_dated = lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("date"));
+        reply.sourced = Some(SourcedBody { source, len: None, is_event_stream: true, detached: None });
+        ResponseAction::Reply
     }
 
     /// Whether the status allows a body.
@@ -250,10 +270,12 @@ impl ResponseChain {
         let mut rewritten = self.rewritten.take();
         // Size limit of the step that is called.
         let mut bytes_max = usize::MAX;
+        let mut watches = self.steps.iter().any(|entry| entry.watches);
         while let Some(entry) = self.steps.get_mut(at) {
             let body = rewritten.as_deref().map(KeptBody::Whole).or(kept);
             let overridden = &mut self.overridden;
-            let mut head = ResponseHead { upstream: response, is_held: body.is_some(), outgoing, overridden };
+            let is_held = body.is_some();
+            let mut head = ResponseHead { upstream: response, is_held, is_watched: is_held || watches, outgoing, overridden };
             let action = match body.filter(|_| std::mem::take(&mut has_asked)) {
                 Some(body) => entry.step.on_body(&mut head, bounded(body, bytes_max)),
                 None => entry.step.on_head(&mut head),
@@ -261,7 +283,7 @@ impl ResponseChain {
             match action {
                 ResponseAction::Pass => at += 1,
                 ResponseAction::Watch => {
-                    entry.watches = true;
+                    (entry.watches, watches) = (true, true);
                     at += 1;
                 }
                 ResponseAction::Rewrite(body) => {
@@ -301,8 +323,7 @@ impl ResponseChain {
             outgoing.body = body;
             return ResponseVerdict::Rewrite;
         }
-        let is_watched = outgoing.status != 0 || self.steps.iter().any(|entry| entry.watches);
-        if is_watched { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
+        if outgoing.status != 0 || watches { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
     }
 }
 

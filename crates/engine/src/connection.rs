@@ -254,7 +254,7 @@ impl Connection {
                 Stage::Resume(_) => self.poll_resume(cx, buffers),
                 Stage::Dial(_) => self.poll_dial(cx, buffers),
                 Stage::Relay => self.poll_relay(cx, buffers),
-                Stage::Sourced(_) => self.poll_sourced(cx),
+                Stage::Sourced(_) => self.poll_sourced(cx, buffers),
                 Stage::Tunnel(tunnel) => {
                     let poll = tunnel.poll(cx, &mut self.client, &mut buffers.scratch, &mut self.turn);
                     if tunnel.take_progress() {
@@ -812,6 +812,7 @@ impl Connection {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
             }
             Stage::Relay => self.exchange.wait_ms(limits),
+            Stage::Sourced(reply) if reply.is_event_stream() && !self.exchange.response.watches_client => WATCH_AFTER_MS,
             Stage::Sourced(reply) => limits.silence_ms(reply.is_event_stream()),
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,

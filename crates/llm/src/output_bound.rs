@@ -118,6 +118,11 @@ impl BoundedStream {
         self.bound.tokens()
     }
 
+    /// Bytes of the event that is not complete yet.
+    pub fn held_bytes(&self) -> usize {
+        self.events.held_bytes()
+    }
+
     /// Passes on what is left when the stream has ended.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         if !self.is_over {

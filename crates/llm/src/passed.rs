@@ -119,6 +119,11 @@ impl UsageFilter {
         out.extend_from_slice(bytes);
     }
 
+    /// Bytes of the event that is not complete yet.
+    pub fn held_bytes(&self) -> usize {
+        self.events.as_ref().map_or(0, EventReader::held_bytes)
+    }
+
     /// Passes on what is left when the stream has ended.
     pub fn end(&mut self, out: &mut Vec<u8>) {
         if let Some(events) = &mut self.events {

@@ -3,30 +3,29 @@
 use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
 use std::convert::Infallible;
 use std::io;
 use tollgate_llm::{ClientApi, Fault, Usage};
+use tollgate_outbound::LocalBody;
 
 /// The body of a response, whole or event by event. An error breaks the connection.
-pub(crate) type AnswerBody = UnsyncBoxBody<Bytes, io::Error>;
+pub(crate) type AnswerBody = LocalBody;
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
 /// What a body is made of, piece by piece.
 pub(crate) trait Pieces: Sized + Send + 'static {
-    /// The next piece; `None` at the end. Nothing comes after an error.
-    fn next(&mut self) -> impl Future<Output = io::Result<Option<Bytes>>> + Send;
+    /// The next piece, and what makes those behind it; `None` at the end. Nothing comes after an error.
+    fn next(self) -> impl Future<Output = io::Result<Option<(Bytes, Self)>>> + Send;
 
     /// The body. A piece is made when the client takes it.
     fn into_body(self) -> AnswerBody {
         let pieces = unfold(Some(self), |pieces| async move {
-            let mut pieces = pieces?;
-            match pieces.next().await {
-                Ok(Some(bytes)) => Some((Ok(Frame::data(bytes)), Some(pieces))),
+            match pieces?.next().await {
+                Ok(Some((bytes, pieces))) => Some((Ok(Frame::data(bytes)), Some(pieces))),
                 Ok(None) => None,
                 Err(error) => Some((Err(error), None)),
             }

@@ -15,6 +15,7 @@ use tollgate_llm::{
     Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, MediaCall, MediaChange, Part, Passed, Provider, ProviderApi,
     ProviderRequest, Reasoning, Unsupported, Usage, hides_thoughts, is_form,
 };
+use tollgate_outbound::ClientCore;
 
 /// Largest body of a request.
 pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
@@ -40,6 +41,8 @@ pub(crate) struct Asked {
     pub facts: CallFacts,
     /// What becomes of it, for its record.
     pub report: Report,
+    /// The core of the client, if it goes on with a stream that has begun.
+    pub core: Option<ClientCore>,
     /// The request in the one form, read when the first provider needs it.
     ask: OnceLock<Result<Ask, Unsupported>>,
     /// What the provider has told of tokens, once the answer is over.
@@ -76,7 +79,7 @@ impl Asked {
         form: ClientApi,
         headers: HeaderMap,
         body: Bytes,
-        (facts, report): (CallFacts, Report),
+        (facts, report, core): (CallFacts, Report, Option<ClientCore>),
     ) -> Result<Self, Fault> {
         let passed = match &surface {
             Surface::Media(call) => {
@@ -87,7 +90,7 @@ impl Asked {
         };
         let passed = passed.map_err(|refused| refused.fault())?;
         let (ask, usage) = (OnceLock::new(), Arc::default());
-        let asked = Asked { surface, form, headers, body, passed, facts, report, ask, usage };
+        let asked = Asked { surface, form, headers, body, passed, facts, report, core, ask, usage };
         asked.report.asks(&asked.passed.model, asked.streams());
         Ok(asked)
     }

@@ -26,7 +26,7 @@ use tollgate_clock::{unix_ms, unix_ns, unix_s};
 use tollgate_llm::{
     AnswerContext, AnswerFormat, Ask, Fault, FaultKind, Price, ProviderCredential, ProviderRequest, RateLimits, Usage, UsageReader,
 };
-use tollgate_outbound::{Call, CallLimits};
+use tollgate_outbound::{Call, CallLimits, ClientCore};
 
 /// Largest whole answer.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
@@ -82,7 +82,7 @@ impl LlmServer {
         tally.is_sent = true;
         key.figures.send();
         let ticket = key.rooms.send(model, trip.need, self.now_ms());
-        let response = self.open(provider, request, first - began).await;
+        let response = self.open(provider, request, (first - began, asked.core.as_ref().filter(|_| asked.streams()))).await;
         let response = response.inspect_err(|failure| {
             tally.outcome = failure.outcome();
             // One that is late may have answered all the same.
@@ -166,7 +166,7 @@ impl LlmServer {
         &self,
         provider: &ProviderTerms,
         request: ProviderRequest,
-        time_max: Duration,
+        (time_max, core): (Duration, Option<&ClientCore>),
     ) -> Result<Response<Incoming>, Failure> {
         let url = format!("{}{}", provider.origin, request.path_and_query);
         let headers: Vec<(String, String)> = request.headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
@@ -174,7 +174,7 @@ impl LlmServer {
         let call = Call::of_texts(request.method, &url, &headers, request.body, &self.terms.tls, limits);
         let call =
             call.map_err(|_| Failure::new(FaultKind::Server, "the provider cannot be asked", "its URL or key cannot be sent"))?;
-        self.client.open(call).await.map_err(|error| {
+        self.client.open(core, call).await.map_err(|error| {
             let is_late = matches!(error, tollgate_outbound::CallFault::Timeout(_));
             let kind = if is_late { FaultKind::Timeout } else { FaultKind::Server };
             let told = if is_late { "the provider took too long" } else { "the provider cannot be reached" };

@@ -75,10 +75,10 @@ impl MediaRelay {
 }
 
 impl Pieces for MediaRelay {
-    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
         loop {
             if let Some(bytes) = self.next.take() {
-                return Ok(Some(bytes));
+                return Ok(Some((bytes, self)));
             }
             if matches!(self.tally.outcome, LlmOutcome::Ok) {
                 return Ok(None);

@@ -1,5 +1,6 @@
 //! A stream from a provider to a client, piece by piece: as it is, or translated. A piece is read when the client takes it, so a slow client slows
-//! the provider down; if it leaves, the connection to the provider closes.
+//! the provider down; if it leaves, the connection to the provider closes. The core of the client may go on with it, so what is large is read on
+//! another thread.
 
 use crate::answer::Pieces;
 use crate::failure::{Failure, reason_of};
@@ -11,6 +12,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
 use std::io;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tollgate_llm::{
     AnswerContext, AnswerFormat, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, ProviderStream,
@@ -19,6 +21,8 @@ use tollgate_llm::{
 
 /// Largest event of a stream that is translated.
 pub(crate) const EVENT_BYTES_MAX: usize = 4 << 20;
+/// Most bytes that are read where the client is: what reads them needs some hundred microseconds.
+const BRIEF_BYTES_MAX: usize = 16 << 10;
 /// The last event of OpenAI's streams, and bytes at the end of a stream in which it is.
 const DONE: &[u8] = b"[DONE]";
 const TAIL: usize = 16;
@@ -34,6 +38,8 @@ pub(crate) struct Relay {
     tally: Tally,
     /// Longest time between two pieces.
     silence_max: Duration,
+    /// Where large pieces are read.
+    threads: Handle,
     has_begun: bool,
     is_over: bool,
     /// Why the provider's answer failed.
@@ -112,6 +118,7 @@ impl Relay {
             kind,
             tally,
             silence_max,
+            threads: Handle::current(),
             has_begun: false,
             is_over: false,
             fault: None,
@@ -163,6 +170,33 @@ impl Relay {
             failure.reason.clone_from(&self.tally.reason);
         }
         failure
+    }
+
+    /// The stream after a step that reads so many more bytes, and what the client gets of it.
+    async fn stepped(self, new_bytes: usize, step: impl FnOnce(&mut Self) + Send + 'static) -> io::Result<(Self, Vec<u8>)> {
+        let run = move |mut relay: Self| {
+            step(&mut relay);
+            let out = relay.masked();
+            (relay, out)
+        };
+        if new_bytes + self.held_bytes() <= BRIEF_BYTES_MAX {
+            return Ok(run(self));
+        }
+        let threads = self.threads.clone();
+        threads.spawn_blocking(move || run(self)).await.map_err(io::Error::other)
+    }
+
+    /// Bytes that are read once more when their event is complete.
+    fn held_bytes(&self) -> usize {
+        match &self.kind {
+            RelayKind::Passed(stream) => stream.held_bytes(),
+            RelayKind::Translated(stream) => stream.reader.held_bytes(),
+        }
+    }
+
+    /// What the client gets next, without the provider's key.
+    fn masked(&mut self) -> Vec<u8> {
+        if self.out.is_empty() { Vec::new() } else { self.mask.push(std::mem::take(&mut self.out)) }
     }
 
     fn read(&mut self, bytes: Option<&Bytes>) {
@@ -266,28 +300,31 @@ impl Relay {
 }
 
 impl Pieces for Relay {
-    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
+        // What came before the first token.
+        let mut out = self.masked();
         loop {
-            if !self.out.is_empty() {
-                let out = self.mask.push(std::mem::take(&mut self.out));
-                if !out.is_empty() {
-                    return Ok(Some(Bytes::from(out)));
-                }
+            if !out.is_empty() {
+                return Ok(Some((Bytes::from(out), self)));
             }
             if self.is_over {
                 let rest = self.mask.end();
-                if !rest.is_empty() {
-                    return Ok(Some(Bytes::from(rest)));
+                return match (rest.is_empty(), self.is_cut) {
+                    (false, _) => Ok(Some((Bytes::from(rest), self))),
+                    (true, true) => Err(io::Error::other("the provider's stream broke off")),
+                    (true, false) => Ok(None),
+                };
+            }
+            let frame = timeout(self.silence_max, self.body.frame()).await;
+            (self, out) = match frame {
+                Ok(Some(Ok(frame))) => {
+                    let new_bytes = frame.data_ref().map_or(0, Bytes::len);
+                    self.stepped(new_bytes, move |relay| relay.read(frame.data_ref())).await?
                 }
-                let is_cut = std::mem::take(&mut self.is_cut);
-                return if is_cut { Err(io::Error::other("the provider's stream broke off")) } else { Ok(None) };
-            }
-            match timeout(self.silence_max, self.body.frame()).await {
-                Ok(Some(Ok(frame))) => self.read(frame.data_ref()),
-                Ok(Some(Err(_))) => self.broken("the provider's stream broke off"),
-                Ok(None) => self.end(),
-                Err(_) => self.broken("the provider's stream said nothing for too long"),
-            }
+                Ok(Some(Err(_))) => self.stepped(0, |relay| relay.broken("the provider's stream broke off")).await?,
+                Ok(None) => self.stepped(0, Relay::end).await?,
+                Err(_) => self.stepped(0, |relay| relay.broken("the provider's stream said nothing for too long")).await?,
+            };
         }
     }
 }
@@ -318,6 +355,13 @@ impl PassedStream {
             }
             None => out.extend_from_slice(&rest),
         }
+    }
+
+    fn held_bytes(&self) -> usize {
+        let filter = self.filter.as_ref().map_or(0, UsageFilter::held_bytes);
+        let bounded = self.bounded.as_ref().map_or(0, BoundedStream::held_bytes);
+        let probe = self.probe.as_ref().map_or(0, ProviderStream::held_bytes);
+        filter.max(bounded).max(probe)
     }
 
     fn note_tail(&mut self, bytes: &[u8]) {

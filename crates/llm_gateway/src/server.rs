@@ -9,14 +9,14 @@ use crate::models;
 use crate::report::Report;
 use crate::surface::{Surface, form_of};
 use crate::upload::TOO_MUCH;
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tollgate_llm::{ClientApi, Fault, FaultKind};
-use tollgate_outbound::{Holder, holding};
+use tollgate_outbound::{ClientCore, Holder, OFFER_LINE, holding};
 
 /// Names the guard that refuses a request or its answer.
 const GUARD_HEADER: &str = "x-tollgate-llm-guard";
@@ -29,10 +29,13 @@ impl LlmServer {
     /// # Errors
     /// The system has no more sockets.
     pub fn connect(self: &Arc<Self>) -> io::Result<UnixStream> {
-        self.client.connect_within("gateway of language models", self, Self::respond)
+        // A core calls this.
+        let core = ClientCore::current();
+        let respond = move |server: Arc<Self>, request| server.respond(request, core.clone());
+        self.client.connect_within("gateway of language models", self, respond)
     }
 
-    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<AnswerBody> {
+    async fn respond(self: Arc<Self>, request: Request<Incoming>, core: Option<ClientCore>) -> Response<AnswerBody> {
         let (head, body) = request.into_parts();
         let facts = CallFacts::read(&head.headers);
         let report = Report::of(&self.terms.calls, facts.call);
@@ -58,7 +61,7 @@ impl LlmServer {
                 return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS));
             }
         };
-        let answer = match Asked::read(surface, form, head.headers, body, (facts, report.clone())) {
+        let answer = match Asked::read(surface, form, head.headers, body, (facts, report.clone(), core)) {
             Ok(asked) => self.guarded(asked).await,
             Err(why) => {
                 report.ends("invalid", "the request cannot be read", "");
@@ -78,7 +81,7 @@ impl LlmServer {
     }
 
     async fn answer_between_guards(self: &Arc<Self>, asked: Asked) -> Response<AnswerBody> {
-        let (asked, placeholders) = match self.guard_request(asked).await {
+        let (mut asked, placeholders) = match self.guard_request(asked).await {
             Ok(guarded) => guarded,
             Err(refusal) => return refusal,
         };
@@ -91,12 +94,26 @@ impl LlmServer {
             asked.report.ends("overloaded", TOO_MUCH, "");
             return fault(asked.form, &Fault::new(FaultKind::Overloaded, TOO_MUCH), Some(RETRY_MS));
         };
+        if guards.is_some() || self.cache.is_some() {
+            // What is done with the answer may take long.
+            asked.core = None;
+        }
         let answer = self.kept_or_asked(&asked).await;
         let answer = self.guard_answer(guards, answer).await;
+        if asked.core.is_some() && asked.streams() && answer.body().size_hint().exact().is_none() {
+            return self.offered(answer);
+        }
         match asked.streams() && !placeholders.is_empty() {
             true => answer.map(|body| holding(body, share).boxed_unsync()),
             false => answer,
         }
+    }
+
+    /// A stream that the core of the client may go on with.
+    fn offered(&self, mut answer: Response<AnswerBody>) -> Response<AnswerBody> {
+        let (number, body) = self.terms.offers.offer(std::mem::take(answer.body_mut()));
+        answer.headers_mut().insert(OFFER_LINE, HeaderValue::from(number));
+        answer.map(|_| body)
     }
 
     /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.

@@ -10,6 +10,7 @@ use tollgate_access::keys::BudgetCounters;
 use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Price, Provider, ProviderCredential};
 use tollgate_model::config::OnStoreFailure;
+use tollgate_outbound::OfferedBodies;
 use tollgate_statistics::LlmCalls;
 use tollgate_tls::TlsSettings;
 
@@ -39,6 +40,8 @@ pub struct LlmTerms {
     pub prices: Vec<Price>,
     /// Where is noted what becomes of requests.
     pub calls: Arc<LlmCalls>,
+    /// Where streams that have begun are offered to the cores of their clients.
+    pub offers: Arc<OfferedBodies>,
     /// Counters of budgets.
     pub counters: Option<Arc<dyn BudgetCounters>>,
     /// What applies to budgets while the shared store does not answer.

@@ -71,6 +71,11 @@ impl EventReader {
         Ok(None)
     }
 
+    /// Bytes of the event that is not complete yet.
+    pub fn held_bytes(&self) -> usize {
+        if self.is_complete { 0 } else { self.event.len() }
+    }
+
     /// What is left when the stream has ended.
     pub fn rest(&mut self) -> &[u8] {
         if std::mem::take(&mut self.is_complete) {

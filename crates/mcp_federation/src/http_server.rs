@@ -179,7 +179,7 @@ impl HttpServer {
     async fn open(&self, method: &str, headers: &[(String, String)], body: Vec<u8>) -> Result<Response<Incoming>, LinkFault> {
         let limits = CallLimits { time_max: self.time_max, body_bytes_max: MESSAGE_BYTES_MAX };
         let call = Call::of_texts(method, &self.url, headers, body, &self.tls, limits).map_err(LinkFault::Unreachable)?;
-        self.client.open(call).await.map_err(|fault| LinkFault::Unreachable(fault.to_string()))
+        self.client.open(None, call).await.map_err(|fault| LinkFault::Unreachable(fault.to_string()))
     }
 
     async fn whole(&self, response: Response<Incoming>) -> Result<Vec<u8>, LinkFault> {

@@ -2,7 +2,7 @@
 //! graphs make. The calls run on threads beside the data path. Each call has a deadline and a size limit, and their number is limited. Client
 //! requests are not sent this way.
 
-use crate::ExternalServices;
+use crate::{ClientCore, ExternalServices};
 use crate::{GuardedHttpClient, HttpAnswer, HttpClient, HttpClientSettings, HttpFault};
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
@@ -16,6 +16,7 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::ThreadId;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -55,7 +56,8 @@ const IDLE: Duration = Duration::from_secs(60);
 /// The client thread and its connections.
 pub struct CallClient {
     runtime: Handle,
-    clients: Mutex<HashMap<TlsRules, CallClients>>,
+    /// By the core whose connections they are, if they are a core's.
+    clients: Mutex<HashMap<(Option<ThreadId>, TlsRules), CallClients>>,
     services: Arc<ExternalServices>,
     library: Arc<Library>,
     slots: Semaphore,
@@ -232,16 +234,27 @@ impl CallClient {
     pub async fn status(&self, call: Call) -> Result<StatusCode, CallFault> {
         let asking = async {
             let _slot = self.slots.acquire().await;
-            let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+            let client = self.client(None, &call.tls).map_err(CallFault::Tls)?;
             client.configured.status(call.request()).await.map_err(CallFault::Http)
         };
         timeout(call.time_max, asking).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
     }
 
-    /// Makes a call whose answer's body is read piece by piece, and has no end. The time limit is for its head.
-    pub async fn open(&self, call: Call) -> Result<Response<Incoming>, CallFault> {
-        let client = self.client(&call.tls).map_err(CallFault::Tls)?;
-        let opening = async { client.configured.open(call.request()).await.map_err(CallFault::Http) };
+    /// Makes a call whose answer's body is read piece by piece, and has no end. The time limit is for its head. With a core, its connection is
+    /// on that core's thread.
+    pub async fn open(&self, core: Option<&ClientCore>, call: Call) -> Result<Response<Incoming>, CallFault> {
+        let client = self.client(core, &call.tls).map_err(CallFault::Tls)?;
+        let request = call.request();
+        let opening = async move { client.configured.open(request).await };
+        let opening = async {
+            let opened = match core {
+                None => opening.await,
+                Some(core) => {
+                    core.run(opening).await.unwrap_or_else(|| Err(HttpFault::Connection("the core has ended".to_owned())))
+                }
+            };
+            opened.map_err(CallFault::Http)
+        };
         timeout(call.time_max, opening).await.unwrap_or(Err(CallFault::Timeout(call.time_max)))
     }
 
@@ -266,7 +279,7 @@ impl CallClient {
     async fn follow(&self, origin: &Uri, mut call: Call) -> Result<CallReply, CallFault> {
         // `acquire` cannot fail: the semaphore is never closed.
         let _slot = self.slots.acquire().await;
-        let client = self.client(&call.tls).map_err(CallFault::Tls)?;
+        let client = self.client(None, &call.tls).map_err(CallFault::Tls)?;
         for _ in 0..=call.redirects_max {
             let reply = Self::once(&client, &call, is_same_origin(origin, &call.uri)).await?;
             if call.redirects_max == 0 || call.method != Method::GET || !reply.status.is_redirection() {
@@ -294,9 +307,10 @@ impl CallClient {
         Ok(CallReply { status, headers, body })
     }
 
-    fn client(&self, rules: &TlsRules) -> Result<CallClients, String> {
+    fn client(&self, core: Option<&ClientCore>, rules: &TlsRules) -> Result<CallClients, String> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(rules) {
+        let name = (core.map(ClientCore::thread), rules.clone());
+        if let Some(client) = clients.get(&name) {
             return Ok(client.clone());
         }
         let settings = HttpClientSettings { http2: false, idle_max: IDLE, connect_time_max: None };
@@ -311,7 +325,7 @@ impl CallClient {
                 self.services.redirect_guard(),
             ),
         };
-        clients.insert(rules.clone(), client.clone());
+        clients.insert(name, client.clone());
         Ok(client)
     }
 }

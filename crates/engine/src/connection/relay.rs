@@ -34,7 +34,7 @@ fn repair(fault: &Fault, bytes: &[u8]) -> RepairedHead {
 }
 
 /// Result of one attempt to move bytes.
-enum RelayStep {
+pub(super) enum RelayStep {
     Nothing,
     Something,
 }
@@ -173,8 +173,8 @@ impl Connection {
         self.exchange.response.pace.moved_to(taken, &self.core.limits.download_min, now_ms);
     }
 
-    /// While the upstream works: notices a client disconnect and buffers pipelined bytes.
-    fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
+    /// While the upstream or a source works: notices a client disconnect and buffers pipelined bytes.
+    pub(super) fn watch_client(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Result<RelayStep, Fault> {
         if !self.exchange.response.watches_client || self.exchange.request.is_unwanted || self.input.len() >= AHEAD_BYTES_MAX {
             return Ok(RelayStep::Nothing);
         }

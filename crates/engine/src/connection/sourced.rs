@@ -2,6 +2,7 @@
 //! before. A small body is written together with its head. A body of unknown length is copied into chunks.
 
 use super::{Connection, Stage, detached_exchange};
+use crate::core::Buffers;
 use crate::service::{BodyCut, BodySource, Outgoing, SourcedBody};
 use bytes::{Buf, Bytes};
 use std::task::{Context, Poll, ready};
@@ -114,16 +115,24 @@ impl Connection {
     }
 
     /// Continues a reply.
-    pub(super) fn poll_sourced(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_sourced(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
         let Stage::Sourced(mut reply) = std::mem::replace(&mut self.stage, Stage::Closed) else { return Poll::Ready(()) };
         let polled = self.poll_piece(cx, &mut reply);
         let now_ms = self.core.deadlines.now_ms();
         match polled {
             Poll::Pending => {
+                let waits_for_source = !reply.is_client_late;
                 if reply.is_client_late {
                     self.exchange.response.pace.wait(now_ms);
                 }
                 self.stage = Stage::Sourced(reply);
+                if waits_for_source
+                    && self.exchange.request.body.is_done()
+                    && let Err(fault) = self.watch_client(cx, buffers)
+                {
+                    self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+                    return Poll::Ready(());
+                }
                 return Poll::Pending;
             }
             // The body is truncated, and closing the connection shows that.

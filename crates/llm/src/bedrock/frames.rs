@@ -59,6 +59,11 @@ impl FrameReader {
         Ok(Some(read))
     }
 
+    /// Bytes of the frame that is not complete yet.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// Takes bytes until there are so many.
     fn take(&mut self, bytes: &mut &[u8], wanted: usize) {
         let missing = wanted.saturating_sub(self.bytes.len()).min(bytes.len());

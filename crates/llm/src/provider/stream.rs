@@ -60,6 +60,14 @@ impl ProviderStream {
         self.steps.is_over()
     }
 
+    /// Bytes of the event that is not complete yet.
+    pub fn held_bytes(&self) -> usize {
+        match &self.source {
+            StreamSource::Lines(reader, _) => reader.held_bytes(),
+            StreamSource::Frames(reader, _) => reader.held_bytes(),
+        }
+    }
+
     /// Reads more bytes.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         while !self.steps.is_over() {

@@ -74,7 +74,8 @@ impl LlmServer {
                 (GuardAction::Report, _) => {}
                 (GuardAction::Redact, Look::Changed(body)) => {
                     let form = asked.form;
-                    let read = Asked::read(asked.surface, form, asked.headers, Bytes::from(body), (asked.facts, asked.report));
+                    let read =
+                        Asked::read(asked.surface, form, asked.headers, Bytes::from(body), (asked.facts, asked.report, asked.core));
                     asked = read.map_err(|why| crate::answer::fault(form, &why, None))?;
                 }
                 _ => return Err(refusal::response(guard, asked.form, &refusal::told(guard, "request", why))),

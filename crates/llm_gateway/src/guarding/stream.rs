@@ -225,10 +225,11 @@ impl GuardedStream {
 }
 
 impl Pieces for GuardedStream {
-    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
         loop {
             if !self.out.is_empty() {
-                return Ok(Some(Bytes::from(std::mem::take(&mut self.out))));
+                let bytes = Bytes::from(std::mem::take(&mut self.out));
+                return Ok(Some((bytes, self)));
             }
             if self.is_over {
                 return Ok(None);

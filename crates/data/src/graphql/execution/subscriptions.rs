@@ -71,7 +71,7 @@ fn by_url(call: Call, operation: &Value) -> Result<Call, String> {
 
 async fn receive_events(calls: SourceCalls<'_>, mut call: Call, events: EventSender) -> Result<(), String> {
     call.headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let response = calls.terms.client.open(call).await.map_err(|fault| fault.to_string())?;
+    let response = calls.terms.client.open(None, call).await.map_err(|fault| fault.to_string())?;
     if !response.status().is_success() {
         return Err(format!("it answered with status {}", response.status().as_u16()));
     }

@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tollgate_engine::{BodyCut, BodySink, SourcedBody};
+use tollgate_engine::{BodyCut, BodySink};
 use tollgate_mcp::{EventReader, Filtered, filtered_event};
 use tollgate_offload::StartedOnce;
 
@@ -43,20 +43,8 @@ impl EventFilter {
             return ResponseAction::Refuse(refusal::RESPONSE_NOT_TRANSFORMED);
         }
         head.body_changes();
-        let status = head.status();
-        let mut lines = Vec::new();
-        let (headers, edits) = head.lines();
-        edits.each_line(headers, &mut |name, value| {
-            lines.push((name.to_owned(), value.to_vec()));
-        });
         let (end, start) = body_pipe();
-        let reply = head.reply();
-        reply.status = status;
-        for (name, value) in lines.iter().filter(|(name, _)| !tollgate_model::is_framing_header(name)) {
-            reply.edits.add(name, value);
-        }
-        reply.is_dated = lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("date"));
-        reply.sourced = Some(SourcedBody { source: Box::new(start), len: None, is_event_stream: true, detached: None });
+        head.reply_from(Box::new(start));
         let reader = EventReader::new(EVENT_BYTES_MAX);
         ResponseAction::Detach(Box::new(EventSink { filter: self, reader, end, later: Vec::new(), work: None, is_broken: false }))
     }

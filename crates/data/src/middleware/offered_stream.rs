@@ -1,0 +1,85 @@
+//! A stream of a language model that has begun goes on where its client is: the core takes it from the server within the process. Reads
+//! `tollgate.llm`. Comes after all that sees or changes responses; where something needs the body itself, the server goes on with it.
+
+use super::{Middleware, MiddlewareSource};
+use crate::exchange::{Exchange, Step};
+use crate::header_names::HeaderNames;
+use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use bytes::Bytes;
+use hyper::body::Body;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tollgate_engine::{BodyCut, BodySource};
+use tollgate_outbound::{LocalBody, OFFER_LINE, OfferedBodies};
+
+pub(super) struct OfferedStream {
+    offers: Arc<OfferedBodies>,
+}
+
+impl OfferedStream {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        source.definition.tollgate.llm.as_ref()?;
+        let offers = source.context.registry.offered_bodies.clone();
+        Some(Box::new(OfferedStream { offers }))
+    }
+}
+
+impl Middleware for OfferedStream {
+    fn header_names(&self, names: &mut HeaderNames) {
+        names.add(OFFER_LINE);
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        exchange.response.chain.push(OfferStep { offers: self.offers.clone() });
+        Step::Next
+    }
+}
+
+struct OfferStep {
+    offers: Arc<OfferedBodies>,
+}
+
+impl ResponseStep for OfferStep {
+    fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
+        let number = head.header(OFFER_LINE).and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+        let Some(number) = number else { return ResponseAction::Pass };
+        head.remove_header(OFFER_LINE);
+        if head.is_watched {
+            self.offers.leave(number);
+            return ResponseAction::Pass;
+        }
+        match self.offers.take(number) {
+            Some(body) => head.reply_from(Box::new(TakenStream { body, is_cut: false })),
+            // Its server has ended the connection.
+            None => ResponseAction::Pass,
+        }
+    }
+
+    fn is_for_upstreams(&self) -> bool {
+        true
+    }
+}
+
+/// The rest of a stream.
+struct TakenStream {
+    body: LocalBody,
+    is_cut: bool,
+}
+
+impl BodySource for TakenStream {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
+        while !self.is_cut {
+            match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        return Poll::Ready(Ok(Some(bytes)));
+                    }
+                }
+                Some(Err(_)) => self.is_cut = true,
+                None => return Poll::Ready(Ok(None)),
+            }
+        }
+        Poll::Ready(Err(BodyCut))
+    }
+}

@@ -710,94 +710,94 @@ waiting:!1,at:Date.now()/1e3})},failure=>{gone||set(old=>({...old,failure,waitin
 resolve(null),[fixed.api]),givers=new Set((granting.value?.rows??[]).filter(one=>one.apis.includes(fixed.api)).map(one=>one.id)),calls=row=>row.apis?.includes(fixed.
 api)||row.policies?.some(policy=>givers.has(policy));S2(()=>()=>allowances.clear(),[]);let list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,
 by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),[bulk,setBulk]=w(null),inner=!!(fixed.api||fixed.policy),[all,chooseAll]=w(!1),search=inner||whole?"":(q4.
-get("q")??"").trim(),everyRow=list.rows.length>0&&chosen.size===list.rows.length;S2(()=>chooseAll(!1),[chosen,words2]);let act=action=>()=>setBulk({action,select:all?
-{q:search}:{ids:[...chosen]}}),can=may("editor"),fresh=can&&i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1",api:fixed.api}),children:"\
-New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?i2("h2",{style:{marginRight:"auto"},children:"Keys that may call it"}):i2("h1",{children:[
-"Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(Filter,{label:"Search keys",placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),
-fresh]}),!can&&i2("p",{class:"list-end",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?
-chosen:void 0,select:can?choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, its hash, its alias or i\
-ts policy."}):i2(Empty,{icon:"key",title:"There is no key yet.",children:["A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[
-{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(
-Badge,{tone:STATE[row.state],children:row.state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"\
-Policies",show:row=>i2(Text,{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.
-length?"by policy":"none")})},{id:"limits",name:"Limits",show:row=>i2(Limits,{row})},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.
-expires}):"never"}]}),chosen.size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:all?"All that match are chos\
-en":`${count(chosen.size)} chosen`}),!all&&everyRow&&!list.done&&search&&i2(Button,{kind:"quiet",onClick:()=>chooseAll(!0),children:"Choose all that match"}),i2(
-Button,{onClick:act("extend"),children:"Extend"}),i2(Button,{onClick:act("deactivate"),children:"Deactivate"}),i2(Button,{onClick:act("activate"),children:"Acti\
-vate"}),i2(Button,{onClick:act("reset_quota"),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:act("revoke"),children:"Revoke"}),i2(Button,{icon:"clos\
-e",kind:"quiet","aria-label":"Choose none",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),
-list.reload()}}),q4.get("new")&&can&&i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),
-list.reload()}})]})}var to2=row=>link(["keys",row.id],{hash:row.hash}),allowances=new Map;function Limits({row}){let cell2=U(null),[found,set]=w(allowances.get(
-row.id));S2(()=>{if(found||row.state==="bad"||!(row.policies?.length||row.quota_max>0)||!cell2.current)return;let watch=new IntersectionObserver(([entry])=>{entry?.
-isIntersecting&&(watch.disconnect(),get(`keys/${segment(row.id)}?${row.by}`,{byItself:!0}).then(session2=>{allowances.set(row.id,session2),set(session2)},()=>{}))});
-return watch.observe(cell2.current),()=>watch.disconnect()},[]);let shown2=found??row;return i2("span",{ref:cell2,children:row.state==="bad"?UNKNOWN:found&&found.
-quota_max>0?i2(Meter,{used:found.quota_max-found.quota_remaining,max:found.quota_max,label:limit(found)}):!found&&row.policies?.length?i2("small",{children:"by \
-policy"}):limit(shown2)})}var short2=id=>id.length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"\
-Reset the quotas of",revoke:"Revoke"},SPANS=[[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;
-function BulkDialog({bulk,close,done}){let[seconds,setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(
-null),[busy,setBusy]=w(!1),body={action:bulk.action,select:bulk.select,...bulk.action==="extend"?{seconds}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",
-{...body,dry_run:!0}).then(setDry,setFailure)},[seconds]);let run=async()=>{setBusy(!0),setFailure(null);try{let found=await call("POST","keys/bulk",{...body,dry_run:!1,
-...dry.count>TYPED_ABOVE?{confirm:Number(typed)}:{}});found.failed.length?setResult(found):(say("ok",`${count(found.done)} ${found.done===1?"key":"keys"} change\
-d.`),done())}catch(failed){setFailure(failed)}finally{setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${dry?count(
-dry.count):""} ${dry?.count===1?"key":"keys"}?`,close:result?done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[
-i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:bulk.action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{
-run()},children:[VERBS[bulk.action]," ",dry?count(dry.count):""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",
-icon:"alert",children:[count(result.done)," changed, ",count(result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2(
-"li",{children:[i2(Text,{mono:!0,children:one.id})," ",i2(Text,{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"\
-The next request with any of them is refused. This cannot be undone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired \
-ones to now.",children:i2("select",{value:seconds,onChange:event=>setSeconds(Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{
-value:span2,children:name},span2))})}),dry&&i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),
-i2("th",{scope:"col",children:"Key"}),i2("th",{scope:"col",children:"State"})]})}),i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(
-Text,{children:row.alias})}),i2("td",{children:i2(Text,{mono:!0,children:short2(row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.
-length&&i2("small",{children:["and ",count(dry.count-dry.sample.length)," more"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"\
-numeric",value:typed,onInput:event=>setTyped(event.currentTarget.value)})})]})]})}function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(
-null),[way,setWay]=w(policy?"policies":"limits"),[chosenApis,setChosenApis]=w(new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:
-[])),[alias,setAlias]=w(""),[rate2,setRate]=w("10"),[per,setPer]=w("60"),[quota,setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(
-""),[effective,setEffective]=w(null),[failure,setFailure]=w(null),[made,setMade]=w(null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(
-()=>{get(`list/apis${query({q:filter,limit:50})}`).then(page=>{setApis(page.rows),!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].
-id]))},setFailure)},filter?150:0);return()=>clearTimeout(timer)},[filter]),S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},
-[]);let session2=()=>{let expires=life?Math.round(Date.now()/1e3)+life:0,common={org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[
-...chosenPolicies],rate:0,per:0,quota_max:0}:{...common,rate:Number(rate2)||0,per:Number(per)||0,allowance:Number(rate2)||0,quota_max:quota===""?-1:Number(quota),
-quota_renewal_rate:quota===""?0:renewal,access_rights:Object.fromEntries([...chosenApis].map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,
-versions:["Default"]}]))}},complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>0&&Number(rate2)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){
-setEffective(null);return}let control=new AbortController,timer=setTimeout(()=>{call("POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,
-()=>{})},300);return()=>{clearTimeout(timer),control.abort()}},[way==="policies"?asked:"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||
-busy)){setBusy(!0),setFailure(null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(custom)}`:"keys/create",session2()))}catch(failed){setFailure(
-failed)}finally{setBusy(!1)}}};if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.id))??apis2?.find(one=>effective?.access_rights?.[one.id]),close});
-let toggle=(set,id)=>{let next=new Set(set);return next.delete(id)||next.add(id),next},rights=Object.keys(effective?.access_rights??{});return i2(Dialog,{title:"\
-New key",close,wide:!0,footer:i2($,{children:[i2("span",{children:complete?"":way==="policies"?"Choose a policy.":"Choose an API."}),i2(Button,{onClick:close,children:"\
-Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-key",disabled:!complete||busy,children:"Make the key"})]}),children:i2("form",{id:"new-key",class:"f\
-orm",onSubmit:make,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):null,i2(Field,{label:"Alias",hint:"Whose key it is; shown in\
- lists, records and the live tail.",children:i2("input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(event.currentTarget.value),placeholder:"\
-acme"})}),i2(Field,{label:"Valid",children:i2("select",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),children:[i2("option",{value:0,children:"\
-until revoked"}),SPANS.map(([span2,name])=>i2("option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"field wide",children:[i2("span",{children:"\
-Rights and limits"}),i2("div",{class:"segments",role:"group","aria-label":"Rights and limits",children:[i2("button",{type:"button","aria-pressed":way==="limits",
-onClick:()=>setWay("limits"),children:"of its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay("policies"),children:"from po\
-licies"})]})]}),way==="policies"?i2("div",{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,{children:["There is no po\
-licy yet. Give this key limits of its own, or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{class:"choices",children:policies?.
-map(one=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(toggle(chosenPolicies,
-one.id))}),i2(Text,{children:one.name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field wide",children:[i2("spa\
-n",{children:"APIs that it may call"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filter",value:filter,onInput:event=>setFilter(
-event.currentTarget.value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",{class:"choices",children:apis2.map(one=>i2(
-"label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(toggle(chosenApis,one.id))}),i2(Text,{children:one.
-name||one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",{children:"Loading"})]}),i2(Field,{label:"Request\
-s",hint:Number(rate2)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate2,onInput:event=>setRate(event.currentTarget.value)})}),
-i2(Field,{label:"in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.value)})}),i2(Field,{label:"\
-Quota",children:i2("input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),i2(Field,{label:"renew\
-ed every",children:i2("select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[i2("option",{value:3600,
-children:"hour"}),i2("option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"30 days"})]})})]}),i2(
-Field,{label:"Key",wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"off",spellcheck:!1,value:custom,
-placeholder:"made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"field wide",children:i2(
-Note,{tone:"ok",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,5).join(", ")}),"), ",limit(
-effective),"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];return one.quota_max&&one.quota_max>
-0&&parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(", ")}function Made({made,api,close}){
-let header=api?.auth_header||"Authorization",curl=`curl -i -H ${shell(`${header}: ${made.key}`)} ${shell(`${location.protocol}//${location.host}${api?.listen_path??
-"/"}`)}`;return i2(Dialog,{title:"The key is valid",close,footer:i2(Button,{kind:"primary",onClick:close,children:"Done"}),children:i2("div",{class:"secret-once",
-children:[i2(Note,{tone:"warn",icon:"alert",children:made.key_hash?"This is the only time it is shown. The gateway keeps only its hash.":"Copy it now; it is a s\
-ecret and not shown in lists."}),i2("div",{class:"line",children:[i2("code",{class:"big-code","data-test":"secret",children:made.key}),i2(Button,{icon:"copy",onClick:()=>{
-copy(made.key,"Key copied")},children:"Copy"})]}),made.key_hash&&i2("small",{children:["Its hash, by which lists and records name it: ",i2("code",{children:made.
-key_hash})]}),i2("div",{class:"field",children:[i2("span",{children:"Use it"}),i2("div",{class:"line",children:[i2("code",{children:curl}),i2(Copy,{text:curl,label:"\
-Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2(
+get("q")??"").trim(),[everyRow,noteEveryRow]=w(!1);S2(()=>{chooseAll(!1),noteEveryRow(list.rows.length>0&&chosen.size===list.rows.length)},[chosen,words2]);let hasMore=!list.
+done||list.rows.length>chosen.size,act=action=>()=>setBulk({action,select:all?{q:search}:{ids:[...chosen]}}),can=may("editor"),fresh=can&&i2(Button,{icon:"plus",
+kind:"primary","data-key":"n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?
+i2("h2",{style:{marginRight:"auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(
+Filter,{label:"Search keys",placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your r\
+ole can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?
+i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is n\
+o key yet.",children:["A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",
+{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.
+state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.
+policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limit\
+s",name:"Limits",show:row=>i2(Limits,{row})},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&
+i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:all?"All that match are chosen":`${count(chosen.size)} chosen`}),
+!all&&everyRow&&hasMore&&search&&i2(Button,{kind:"quiet",onClick:()=>chooseAll(!0),children:"Choose all that match"}),i2(Button,{onClick:act("extend"),children:"\
+Extend"}),i2(Button,{onClick:act("deactivate"),children:"Deactivate"}),i2(Button,{onClick:act("activate"),children:"Activate"}),i2(Button,{onClick:act("reset_qu\
+ota"),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:act("revoke"),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose non\
+e",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&
+i2(NewKey,{api:q4.get("api")??fixed.api,policy:q4.get("policy")??void 0,close:()=>{refine({new:void 0,api:void 0,policy:void 0}),list.reload()}})]})}var to2=row=>link(
+["keys",row.id],{hash:row.hash}),allowances=new Map;function Limits({row}){let cell2=U(null),[found,set]=w(allowances.get(row.id));S2(()=>{if(found||row.state===
+"bad"||!(row.policies?.length||row.quota_max>0)||!cell2.current)return;let watch=new IntersectionObserver(([entry])=>{entry?.isIntersecting&&(watch.disconnect(),
+get(`keys/${segment(row.id)}?${row.by}`,{byItself:!0}).then(session2=>{allowances.set(row.id,session2),set(session2)},()=>{}))});return watch.observe(cell2.current),
+()=>watch.disconnect()},[]);let shown2=found??row;return i2("span",{ref:cell2,children:row.state==="bad"?UNKNOWN:found&&found.quota_max>0?i2(Meter,{used:found.quota_max-
+found.quota_remaining,max:found.quota_max,label:limit(found)}):!found&&row.policies?.length?i2("small",{children:"by policy"}):limit(shown2)})}var short2=id=>id.
+length>20?`${id.slice(0,16)}…`:id,VERBS={extend:"Extend",deactivate:"Deactivate",activate:"Activate",reset_quota:"Reset the quotas of",revoke:"Revoke"},SPANS=[
+[86400,"1 day"],[7*86400,"7 days"],[30*86400,"30 days"],[90*86400,"90 days"],[365*86400,"1 year"]],TYPED_ABOVE=100;function BulkDialog({bulk,close,done}){let[seconds,
+setSeconds]=w(2592e3),[dry,setDry]=w(null),[typed,setTyped]=w(""),[result,setResult]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),body={action:bulk.
+action,select:bulk.select,...bulk.action==="extend"?{seconds}:{}};S2(()=>{setFailure(null),call("POST","keys/bulk",{...body,dry_run:!0}).then(setDry,setFailure)},
+[seconds]);let run=async()=>{setBusy(!0),setFailure(null);try{let found=await call("POST","keys/bulk",{...body,dry_run:!1,...dry.count>TYPED_ABOVE?{confirm:Number(
+typed)}:{}});found.failed.length?setResult(found):(say("ok",`${count(found.done)} ${found.done===1?"key":"keys"} changed.`),done())}catch(failed){setFailure(failed)}finally{
+setBusy(!1)}},needs=dry&&dry.count>TYPED_ABOVE;return i2(Dialog,{title:`${VERBS[bulk.action]} ${dry?count(dry.count):""} ${dry?.count===1?"key":"keys"}?`,close:result?
+done:close,footer:result?i2(Button,{kind:"primary",onClick:done,children:"Close"}):i2($,{children:[i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:bulk.
+action==="revoke"?"danger":"primary",disabled:busy||!dry||needs&&typed!==String(dry.count),onClick:()=>{run()},children:[VERBS[bulk.action]," ",dry?count(dry.count):
+""]})]}),children:[failure?i2(ErrorBox,{failure}):null,result?i2($,{children:[i2(Note,{tone:"warn",icon:"alert",children:[count(result.done)," changed, ",count(
+result.failed.length+(result.failed_more??0))," not:"]}),i2("ul",{children:result.failed.map(one=>i2("li",{children:[i2(Text,{mono:!0,children:one.id})," ",i2(Text,
+{children:one.message})]},one.id))})]}):i2($,{children:[bulk.action==="revoke"&&i2("p",{children:"The next request with any of them is refused. This cannot be u\
+ndone."}),bulk.action==="extend"&&i2(Field,{label:"By",hint:"Added to the end of each; of expired ones to now.",children:i2("select",{value:seconds,onChange:event=>setSeconds(
+Number(event.currentTarget.value)),children:SPANS.map(([span2,name])=>i2("option",{value:span2,children:name},span2))})}),dry&&i2("table",{class:"plain",children:[
+i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"Alias"}),i2("th",{scope:"col",children:"Key"}),i2("th",{scope:"col",children:"State"})]})}),
+i2("tbody",{children:dry.sample.map(row=>i2("tr",{children:[i2("td",{children:i2(Text,{children:row.alias})}),i2("td",{children:i2(Text,{mono:!0,children:short2(
+row.id)})}),i2("td",{children:row.state})]},row.id))})]}),dry&&dry.count>dry.sample.length&&i2("small",{children:["and ",count(dry.count-dry.sample.length)," mo\
+re"]}),needs&&i2(Field,{label:`Type ${dry.count} to go on`,children:i2("input",{inputMode:"numeric",value:typed,onInput:event=>setTyped(event.currentTarget.value)})})]})]})}
+function NewKey({api,policy,close}){let[apis2,setApis]=w(null),[policies,setPolicies]=w(null),[way,setWay]=w(policy?"policies":"limits"),[chosenApis,setChosenApis]=w(
+new Set(api?[api]:[])),[chosenPolicies,setChosenPolicies]=w(new Set(policy?[policy]:[])),[alias,setAlias]=w(""),[rate2,setRate]=w("10"),[per,setPer]=w("60"),[quota,
+setQuota]=w(""),[renewal,setRenewal]=w(86400),[life,setLife]=w(0),[custom,setCustom]=w(""),[effective,setEffective]=w(null),[failure,setFailure]=w(null),[made,setMade]=w(
+null),[busy,setBusy]=w(!1),[filter,setFilter]=w("");S2(()=>{let timer=setTimeout(()=>{get(`list/apis${query({q:filter,limit:50})}`).then(page=>{setApis(page.rows),
+!filter&&page.rows.length===1&&setChosenApis(old=>old.size?old:new Set([page.rows[0].id]))},setFailure)},filter?150:0);return()=>clearTimeout(timer)},[filter]),
+S2(()=>{get("list/policies?limit=200").then(page=>setPolicies(page.rows),setFailure)},[]);let session2=()=>{let expires=life?Math.round(Date.now()/1e3)+life:0,common={
+org_id:"default",alias,expires};return way==="policies"?{...common,apply_policies:[...chosenPolicies],rate:0,per:0,quota_max:0}:{...common,rate:Number(rate2)||0,
+per:Number(per)||0,allowance:Number(rate2)||0,quota_max:quota===""?-1:Number(quota),quota_renewal_rate:quota===""?0:renewal,access_rights:Object.fromEntries([...chosenApis].
+map(id=>[id,{api_id:id,api_name:apis2?.find(one=>one.id===id)?.name??id,versions:["Default"]}]))}},complete=way==="policies"?chosenPolicies.size>0:chosenApis.size>
+0&&Number(rate2)>=0,asked=JSON.stringify(session2());S2(()=>{if(!complete){setEffective(null);return}let control=new AbortController,timer=setTimeout(()=>{call(
+"POST","keys/preview",session2(),{signal:control.signal}).then(setEffective,()=>{})},300);return()=>{clearTimeout(timer),control.abort()}},[way==="policies"?asked:
+"",complete]);let make=async event=>{if(event.preventDefault(),!(!complete||busy)){setBusy(!0),setFailure(null);try{setMade(await call("POST",custom?`keys/${encodeURIComponent(
+custom)}`:"keys/create",session2()))}catch(failed){setFailure(failed)}finally{setBusy(!1)}}};if(made)return i2(Made,{made,api:apis2?.find(one=>chosenApis.has(one.
+id))??apis2?.find(one=>effective?.access_rights?.[one.id]),close});let toggle=(set,id)=>{let next=new Set(set);return next.delete(id)||next.add(id),next},rights=Object.
+keys(effective?.access_rights??{});return i2(Dialog,{title:"New key",close,wide:!0,footer:i2($,{children:[i2("span",{children:complete?"":way==="policies"?"Choo\
+se a policy.":"Choose an API."}),i2(Button,{onClick:close,children:"Cancel"}),i2(Button,{kind:"primary",type:"submit",form:"new-key",disabled:!complete||busy,children:"\
+Make the key"})]}),children:i2("form",{id:"new-key",class:"form",onSubmit:make,children:[failure?i2("div",{class:"field wide",children:i2(ErrorBox,{failure})}):
+null,i2(Field,{label:"Alias",hint:"Whose key it is; shown in lists, records and the live tail.",children:i2("input",{autofocus:!0,value:alias,maxLength:200,onInput:event=>setAlias(
+event.currentTarget.value),placeholder:"acme"})}),i2(Field,{label:"Valid",children:i2("select",{value:life,onChange:event=>setLife(Number(event.currentTarget.value)),
+children:[i2("option",{value:0,children:"until revoked"}),SPANS.map(([span2,name])=>i2("option",{value:span2,children:["for ",name]},span2))]})}),i2("div",{class:"\
+field wide",children:[i2("span",{children:"Rights and limits"}),i2("div",{class:"segments",role:"group","aria-label":"Rights and limits",children:[i2("button",{
+type:"button","aria-pressed":way==="limits",onClick:()=>setWay("limits"),children:"of its own"}),i2("button",{type:"button","aria-pressed":way==="policies",onClick:()=>setWay(
+"policies"),children:"from policies"})]})]}),way==="policies"?i2("div",{class:"field wide",children:[i2("span",{children:"Policies"}),policies?.length===0?i2(Note,
+{children:["There is no policy yet. Give this key limits of its own, or ",i2("a",{href:link(["policies"],{new:"1"}),children:"make a policy"}),"."]}):i2("div",{
+class:"choices",children:policies?.map(one=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenPolicies.has(one.id),onChange:()=>setChosenPolicies(
+toggle(chosenPolicies,one.id))}),i2(Text,{children:one.name||one.id}),i2("small",{children:limit(one)})]},one.id))})]}):i2($,{children:[i2("div",{class:"field w\
+ide",children:[i2("span",{children:"APIs that it may call"}),(apis2?.length??0)>8||filter?i2("input",{type:"search","aria-label":"Filter APIs",placeholder:"Filt\
+er",value:filter,onInput:event=>setFilter(event.currentTarget.value)}):null,apis2?.length===0&&!filter?i2(Note,{children:"There is no API yet."}):apis2?i2("div",
+{class:"choices",children:apis2.map(one=>i2("label",{class:"choice",children:[i2("input",{type:"checkbox",checked:chosenApis.has(one.id),onChange:()=>setChosenApis(
+toggle(chosenApis,one.id))}),i2(Text,{children:one.name||one.id}),i2("small",{class:"mono",children:i2(Text,{children:one.listen_path})})]},one.id))}):i2("small",
+{children:"Loading"})]}),i2(Field,{label:"Requests",hint:Number(rate2)===0?"No limit.":void 0,children:i2("input",{type:"number",min:0,step:"any",value:rate2,onInput:event=>setRate(
+event.currentTarget.value)})}),i2(Field,{label:"in seconds",children:i2("input",{type:"number",min:0,step:"any",value:per,onInput:event=>setPer(event.currentTarget.
+value)})}),i2(Field,{label:"Quota",children:i2("input",{type:"number",min:1,placeholder:"no quota",value:quota,onInput:event=>setQuota(event.currentTarget.value)})}),
+i2(Field,{label:"renewed every",children:i2("select",{value:renewal,disabled:quota==="",onChange:event=>setRenewal(Number(event.currentTarget.value)),children:[
+i2("option",{value:3600,children:"hour"}),i2("option",{value:86400,children:"day"}),i2("option",{value:604800,children:"week"}),i2("option",{value:2592e3,children:"\
+30 days"})]})})]}),i2(Field,{label:"Key",wide:!0,hint:"Empty: the gateway makes a random one, which is best.",children:i2("input",{class:"mono",autocomplete:"of\
+f",spellcheck:!1,value:custom,placeholder:"made by the gateway",onInput:event=>setCustom(event.currentTarget.value)})}),way==="policies"&&effective&&i2("div",{class:"\
+field wide",children:i2(Note,{tone:"ok",icon:"ok",children:["In effect: ",rights.length," ",rights.length===1?"API":"APIs"," (",i2(Text,{children:rights.slice(0,
+5).join(", ")}),"), ",limit(effective),"."]})})]})})}function limit(one){let parts2=[one.rate&&one.rate>0?`${count(one.rate)} per ${one.per} s`:"no rate limit"];
+return one.quota_max&&one.quota_max>0&&parts2.push(`quota ${count(one.quota_max)}${one.quota_renewal_rate?` per ${span(one.quota_renewal_rate)}`:""}`),parts2.join(
+", ")}function Made({made,api,close}){let header=api?.auth_header||"Authorization",curl=`curl -i -H ${shell(`${header}: ${made.key}`)} ${shell(`${location.protocol}\
+//${location.host}${api?.listen_path??"/"}`)}`;return i2(Dialog,{title:"The key is valid",close,footer:i2(Button,{kind:"primary",onClick:close,children:"Done"}),
+children:i2("div",{class:"secret-once",children:[i2(Note,{tone:"warn",icon:"alert",children:made.key_hash?"This is the only time it is shown. The gateway keeps \
+only its hash.":"Copy it now; it is a secret and not shown in lists."}),i2("div",{class:"line",children:[i2("code",{class:"big-code","data-test":"secret",children:made.
+key}),i2(Button,{icon:"copy",onClick:()=>{copy(made.key,"Key copied")},children:"Copy"})]}),made.key_hash&&i2("small",{children:["Its hash, by which lists and r\
+ecords name it: ",i2("code",{children:made.key_hash})]}),i2("div",{class:"field",children:[i2("span",{children:"Use it"}),i2("div",{class:"line",children:[i2("c\
+ode",{children:curl}),i2(Copy,{text:curl,label:"Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2(
 $,{children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,{tone:"warn",icon:"alert",children:i2(Text,{children:words2})})]});if(kind==="lost"&&!total.times.
 length)return i2($,{children:[i2("h1",{class:"page",children:"Overview"}),i2(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,
 RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused2=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===

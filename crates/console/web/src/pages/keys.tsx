@@ -39,8 +39,10 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
   // Not only those that are loaded: all that the gateway finds.
   const [all, chooseAll] = useState(false);
   const search = inner || whole ? "" : (q.get("q") ?? "").trim();
-  const everyRow = list.rows.length > 0 && chosen.size === list.rows.length;
-  useEffect(() => chooseAll(false), [chosen, words]);
+  // Rows that come after all that were there have been chosen are not chosen, but others that match can be.
+  const [everyRow, noteEveryRow] = useState(false);
+  useEffect(() => { chooseAll(false); noteEveryRow(list.rows.length > 0 && chosen.size === list.rows.length); }, [chosen, words]);
+  const hasMore = !list.done || list.rows.length > chosen.size;
   const act = (action: Bulk["action"]) => () => setBulk({ action, select: all ? { q: search } : { ids: [...chosen] } });
   const can = may("editor");
   const fresh = can && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1", api: fixed.api })}>New key</Button>;
@@ -60,7 +62,7 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
           { id: "expires", name: "Expires", number: true, show: (row) => row.expires > 0 ? <Ago at={row.expires} /> : "never" },
         ]} />
       {chosen.size > 0 && (
-        <div class="bulk" role="toolbar" aria-label="Chosen keys"><span>{all ? "All that match are chosen" : `${format.count(chosen.size)} chosen`}</span>{!all && everyRow && !list.done && search && <Button kind="quiet" onClick={() => chooseAll(true)}>Choose all that match</Button>}
+        <div class="bulk" role="toolbar" aria-label="Chosen keys"><span>{all ? "All that match are chosen" : `${format.count(chosen.size)} chosen`}</span>{!all && everyRow && hasMore && search && <Button kind="quiet" onClick={() => chooseAll(true)}>Choose all that match</Button>}
           <Button onClick={act("extend")}>Extend</Button><Button onClick={act("deactivate")}>Deactivate</Button><Button onClick={act("activate")}>Activate</Button>
           <Button onClick={act("reset_quota")}>Reset quotas</Button><Button kind="danger" onClick={act("revoke")}>Revoke</Button><Button icon="close" kind="quiet" aria-label="Choose none" onClick={() => choose(new Set())} />
         </div>)}

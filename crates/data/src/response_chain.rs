@@ -23,6 +23,9 @@ pub trait ResponseStep {
     /// Called with the next body bytes for the client, after [`ResponseAction::Watch`]. If the end never comes, the response was truncated.
     fn on_bytes(&mut self, _: &[u8], _is_end: bool) {}
 
+    /// Called when an earlier step has the body read, before that has begun.
+    fn on_read(&mut self, _: &Response<'_>) {}
+
     /// Whether it is only for responses of upstreams, not for those that the gateway makes in their place.
     fn is_for_upstreams(&self) -> bool {
         false
@@ -303,12 +306,15 @@ impl ResponseChain {
                         self.at = at;
                         self.edits = std::mem::take(&mut outgoing.edits);
                         self.status = outgoing.status;
+                        self.tell_of_reading(response);
                         return ResponseVerdict::Keep(wanted);
                     }
                 },
                 ResponseAction::Reply => return ResponseVerdict::Reply,
                 ResponseAction::Detach(sink) => {
                     outgoing.sink = Some(sink);
+                    self.at = at;
+                    self.tell_of_reading(response);
                     return ResponseVerdict::Detach;
                 }
                 ResponseAction::Again => return ResponseVerdict::Again,
@@ -324,6 +330,13 @@ impl ResponseChain {
             return ResponseVerdict::Rewrite;
         }
         if outgoing.status != 0 || watches { ResponseVerdict::Watch } else { ResponseVerdict::Pass }
+    }
+}
+
+impl ResponseChain {
+    /// Tells the steps behind the present one that it has the body read.
+    fn tell_of_reading(&mut self, response: &Response<'_>) {
+        self.steps.iter_mut().skip(self.at + 1).for_each(|entry| entry.step.on_read(response));
     }
 }
 

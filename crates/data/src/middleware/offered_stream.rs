@@ -11,6 +11,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tollgate_engine::{BodyCut, BodySource};
+use tollgate_http::Response;
 use tollgate_outbound::{LocalBody, OFFER_LINE, OfferedBodies};
 
 pub(super) struct OfferedStream {
@@ -40,10 +41,14 @@ struct OfferStep {
     offers: Arc<OfferedBodies>,
 }
 
+/// The number of an offer, if there is one.
+fn number_of(response: &Response<'_>) -> Option<u64> {
+    std::str::from_utf8(response.headers.get(OFFER_LINE)?).ok()?.parse().ok()
+}
+
 impl ResponseStep for OfferStep {
     fn on_head(&mut self, head: &mut ResponseHead<'_>) -> ResponseAction {
-        let number = head.header(OFFER_LINE).and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
-        let Some(number) = number else { return ResponseAction::Pass };
+        let Some(number) = number_of(head.upstream) else { return ResponseAction::Pass };
         head.remove_header(OFFER_LINE);
         if head.is_watched {
             self.offers.leave(number);
@@ -54,6 +59,10 @@ impl ResponseStep for OfferStep {
             // Its server has ended the connection.
             None => ResponseAction::Pass,
         }
+    }
+
+    fn on_read(&mut self, response: &Response<'_>) {
+        number_of(response).into_iter().for_each(|number| self.offers.leave(number));
     }
 
     fn is_for_upstreams(&self) -> bool {

@@ -102,6 +102,7 @@ mod llm_media;
 mod llm_records;
 mod llm_routing;
 mod llm_similar;
+mod llm_streams;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

@@ -439,11 +439,13 @@ impl Handler for ScriptedHandler {
         let (order, number) = self.orders();
         match order {
             "reply" => return reply(outgoing, 200, "own"),
-            "sourced" | "behind" => {
+            "sourced" | "behind" | "events" => {
                 reply_from_source(&self.all, number, outgoing);
-                if let Some(sourced) = outgoing.sourced.as_mut().filter(|_| order == "behind") {
+                if let Some(sourced) = outgoing.sourced.as_mut() {
                     let head = b"GET /a HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n".to_vec();
-                    sourced.detached = Some(DetachedExchange { head, handler: self.all.new_handler() });
+                    let detached = DetachedExchange { head, handler: self.all.new_handler() };
+                    sourced.detached = (order == "behind").then_some(detached);
+                    sourced.is_event_stream = order == "events";
                 }
                 return Verdict::Reply;
             }

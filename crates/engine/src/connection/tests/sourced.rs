@@ -41,6 +41,18 @@ fn a_source_that_is_cut_or_silent_ends_the_connection() {
 }
 
 #[test]
+fn a_client_that_leaves_an_event_stream_ends_it_while_its_source_is_silent() {
+    const EVENTS: &str = "GET /events HTTP/1.1\nHost: t\n\n";
+    const BEGIN: &str = "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n4\n1234\n";
+    let begin = [Source("1234"), Client(EVENTS), ClientGets(BEGIN), Pass(1_000)];
+    play(&[&begin[..], &[ClientLeaves, Pass(300), Over]].concat());
+    // One that stays may send its next request, and waits as long as for a tunnel.
+    let stays = [Client("GET /reply HTTP/1.1\nHost: t\n\n"), Pass(59_000), Pass(59_000), Source("5678"), SourceEnds];
+    let end = [ClientGets("4\n5678\n0\n\nHTTP/1.1 200 OK\nContent-Length: 3\n\nown")];
+    play(&[&begin[..], &stays, &end].concat());
+}
+
+#[test]
 fn a_client_that_takes_nothing_of_a_reply_is_cut() {
     let mut play = Play::new(any_speed());
     let piece: &str = "x".repeat(4 << 20).leak();

@@ -315,11 +315,6 @@ impl BudgetFigures {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// The budget, if its name has only one counter.
-    pub fn rule(&self) -> Option<LlmBudget> {
-        self.counter.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|(_, _, rule)| rule.clone())
-    }
-
     /// Size and use in the present period, and what is counted; dollars as such.
     pub fn standing(&self, now_unix_s: u64) -> Option<(f64, f64, &'static str)> {
         let (counter, max, rule) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;

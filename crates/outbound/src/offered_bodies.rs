@@ -54,9 +54,10 @@ impl OfferedBodies {
 
     fn settle<T>(&self, number: u64, end: impl FnOnce(LocalBody) -> (T, Offer)) -> Option<T> {
         let mut offers = self.offers();
-        let Offer::Open(body, server) = offers.remove(&number)? else { return None };
-        let (result, offer) = end(body);
-        offers.insert(number, offer);
+        let offer = offers.get_mut(&number).filter(|offer| matches!(offer, Offer::Open(..)))?;
+        let Offer::Open(body, server) = std::mem::replace(offer, Offer::Taken) else { return None };
+        let (result, end) = end(body);
+        *offer = end;
         server.into_iter().for_each(Waker::wake);
         Some(result)
     }

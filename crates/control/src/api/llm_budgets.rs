@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use tollgate_data::met_budgets::{caller_digest, of_api, of_key, of_organisation, of_policy};
 use tollgate_llm_gateway::MetBudget;
@@ -225,18 +225,26 @@ async fn of_caller(control: &Control, key: &str, query: &HashMap<String, String>
             all.push(Chosen { holder: api.clone(), is_own: met.of == "key", met, is_one });
         }
     }
-    let of_org = keys.with_org(&session.org_id, |org| org.session.llm_budgets.clone()).unwrap_or_default();
-    all.extend(of_org.iter().map(|budget| Chosen {
-        holder: session.org_id.clone(),
-        met: of_organisation(&session.org_id, budget),
-        is_one: true,
-        is_own: false,
-    }));
+    // A request meets the budgets of its API's organisation, whoever's the key is.
+    let orgs: BTreeSet<String> = session.access_rights.keys().filter_map(|api| organisation_of_models(control, api)).collect();
+    for org in orgs {
+        let budgets = keys.with_org(&org, |org| org.session.llm_budgets.clone()).unwrap_or_default();
+        let of_org = |budget| Chosen { holder: org.clone(), met: of_organisation(&org, budget), is_one: true, is_own: false };
+        all.extend(budgets.iter().map(of_org));
+    }
     Ok(all)
 }
 
+/// The organisation of an API in front of models; `None` for other APIs.
+pub(super) fn organisation_of_models(control: &Control, id: &str) -> Option<String> {
+    let snapshot = control.shared.current.load();
+    let raw = &snapshot.api(id)?.raw;
+    raw.pointer("/tollgate/llm").filter(|llm| !llm.is_null())?;
+    Some(raw.get("org_id").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
 /// The budgets of an API; `None` if there is no such API.
-fn budgets_of_api(control: &Control, id: &str) -> Option<Vec<LlmBudget>> {
+pub(super) fn budgets_of_api(control: &Control, id: &str) -> Option<Vec<LlmBudget>> {
     let snapshot = control.shared.current.load();
     let raw = snapshot.api(id)?.raw.pointer("/tollgate/llm/budgets").cloned().unwrap_or(Value::Null);
     Some(serde_json::from_value(raw).unwrap_or_default())

@@ -2,11 +2,15 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, ok};
+use super::llm_budgets::{budgets_of_api, organisation_of_models};
 use axum::extract::State;
+use futures_util::future::join_all;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use tollgate_llm_gateway::BudgetFigures;
-use tollgate_model::session::LlmBudget;
+use tollgate_data::met_budgets::{of_api, of_organisation};
+use tollgate_llm_gateway::{BudgetFigures, LlmFigures, MetBudget};
+use tollgate_model::session::{BudgetHolder, LlmBudget};
 use utoipa::ToSchema;
 
 /// Before this share of a period is over, what it comes to is a guess.
@@ -15,7 +19,7 @@ const SHARE_LEAST: f64 = 0.02;
 /// APIs in front of language models, and their budgets.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LlmOverview {
-    /// Those with one counter, that requests have met since the gateway's start, by API and name. Budgets of keys and policies have only `refused`.
+    /// Those with one counter, by API and name. Budgets of which each holder has its own have only `refused`, once a request has met one.
     budgets: Vec<OverviewBudget>,
     /// The APIs in front of language models.
     apis: Vec<String>,
@@ -25,12 +29,12 @@ pub(super) struct LlmOverview {
 #[derive(Serialize, ToSchema)]
 struct OverviewBudget {
     api_id: String,
-    /// Whose it is: `api`, `organisation`, `key` or `policy`.
+    /// Whose it is: `api`, `organisation`, `key`, `policy`, `claim` or `metadata`.
     of: String,
     name: String,
     /// Requests that it had too little left for, since the gateway's start.
     refused: u64,
-    /// How it stands; `null` for keys and policies, each of which has its own.
+    /// How it stands; `null` where each of several holders has its own.
     #[schema(required)]
     standing: Option<BudgetStanding>,
 }
@@ -44,9 +48,12 @@ struct BudgetStanding {
     per: &'static str,
     soft: bool,
     max: f64,
-    /// Spent, or held for answers in flight.
-    used: f64,
-    left: f64,
+    /// Spent, or held for answers in flight, by all gateways on one Redis; `null` while that does not answer.
+    #[schema(required)]
+    used: Option<f64>,
+    /// `null` as `used`.
+    #[schema(required)]
+    left: Option<f64>,
     /// Start of the period, in seconds since 1970.
     from: u64,
     /// Its end.
@@ -66,29 +73,54 @@ struct BudgetStanding {
 )]
 pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnswer {
     let now_unix_s = tollgate_clock::unix_s();
-    let apis = control.shared.registry.all_llm_figures();
-    let all = apis.iter().flat_map(|(api, figures)| figures.all_budgets().into_iter().map(move |budget| (api, budget)));
-    let mut budgets: Vec<OverviewBudget> = all
-        .map(|(api, ((of, name), figures))| OverviewBudget {
+    let mut budgets = Vec::new();
+    let mut apis: Vec<(String, Arc<LlmFigures>)> = control.shared.registry.all_llm_figures();
+    apis.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (api, figures) in &apis {
+        let mut counted: BTreeMap<(String, String), Arc<BudgetFigures>> = figures.all_budgets().into_iter().collect();
+        let shared = shared_budgets(&control, api);
+        let standings = shared.iter().map(|met| standing(&control, met, now_unix_s));
+        for (met, standing) in shared.iter().zip(join_all(standings).await) {
+            let refused = counted.remove(&(met.of.clone(), met.budget.name.clone())).map_or(0, |figures| figures.refused());
+            budgets.push(OverviewBudget {
+                api_id: api.clone(),
+                of: met.of.clone(),
+                name: met.budget.name.clone(),
+                refused,
+                standing: Some(standing),
+            });
+        }
+        budgets.extend(counted.into_iter().map(|((of, name), figures)| OverviewBudget {
             api_id: api.clone(),
             of,
             name,
             refused: figures.refused(),
-            standing: standing(&figures, now_unix_s),
-        })
-        .collect();
+            standing: None,
+        }));
+    }
     budgets.sort_by(|a, b| (&a.api_id, &a.of, &a.name).cmp(&(&b.api_id, &b.of, &b.name)));
-    let mut apis: Vec<String> = apis.iter().map(|(api, _)| api.clone()).collect();
-    apis.sort();
-    ok(LlmOverview { budgets, apis })
+    ok(LlmOverview { budgets, apis: apis.into_iter().map(|(api, _)| api).collect() })
 }
 
-fn standing(figures: &BudgetFigures, now_unix_s: u64) -> Option<BudgetStanding> {
-    let (max, used, unit) = figures.standing(now_unix_s)?;
-    let LlmBudget { per, soft, .. } = figures.rule()?;
+/// The budgets with one counter that requests to an API meet: its own, and its organisation's.
+fn shared_budgets(control: &Control, api: &str) -> Vec<MetBudget> {
+    let own = budgets_of_api(control, api).unwrap_or_default();
+    let own = own.iter().filter(|budget| matches!(budget.of, None | Some(BudgetHolder::Api)));
+    let mut shared: Vec<MetBudget> = own.map(|budget| of_api(api, budget, "", |_| String::new())).collect();
+    if let Some(org) = organisation_of_models(control, api) {
+        let of_org = control.shared.keys.with_org(&org, |org| org.session.llm_budgets.clone()).unwrap_or_default();
+        shared.extend(of_org.iter().map(|budget| of_organisation(&org, budget)));
+    }
+    shared
+}
+
+async fn standing(control: &Control, met: &MetBudget, now_unix_s: u64) -> BudgetStanding {
+    let LlmBudget { max, unit, per, soft, .. } = met.budget;
+    let used = met.spent(&*control.shared.keys).await.map(|used| used.spent);
     let (to, length_s) = per.around(now_unix_s);
     let from = to.saturating_sub(length_s);
     let share = now_unix_s.saturating_sub(from) as f64 / length_s as f64;
-    let forecast = (share >= SHARE_LEAST).then(|| used / share);
-    Some(BudgetStanding { unit, per: per.name(), soft, max, used, left: (max - used).max(0.0), from, to, forecast })
+    let forecast = used.filter(|_| share >= SHARE_LEAST).map(|used| used / share);
+    let left = used.map(|used| (max - used).max(0.0));
+    BudgetStanding { unit: unit.name(), per: per.name(), soft, max, used, left, from, to, forecast }
 }

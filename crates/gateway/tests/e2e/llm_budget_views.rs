@@ -69,9 +69,20 @@ fn what_is_spent_is_shown_and_reset() {
     assert_eq!(gateway.reload().status, 200);
     let key = create(&gateway, &json!({"org_id": "default", "apply_policies": ["team"]}));
     let other = create(&gateway, &session_for(&["m"], json!({})));
+    let standing = || {
+        let budgets = gateway.control("GET", "/tyk/llm/overview", "").json()["budgets"].take();
+        budgets
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|budget| (budget["name"].clone(), budget["standing"]["used"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(standing(), [(json!("all"), json!(0.0))], "a budget is shown before a request has met it");
     assert_eq!((chat(&gateway, "/m/", &key).status, chat(&gateway, "/m/", &key).status), (200, 200));
     assert_eq!((chat(&gateway, "/m/", &key).status, chat(&gateway, "/m/", &other).status), (429, 200));
 
+    assert!(standing().contains(&(json!("all"), json!(30.0))), "{:?}", standing());
     let some = |name: &str, of: &str, spent: Option<f64>| (name.to_owned(), of.to_owned(), spent);
     let query = format!("key={key}");
     let own = [
@@ -155,4 +166,20 @@ fn teams_are_known_by_claims_and_metadata() {
     assert_eq!([ask(0), ask(1), ask(0), ask(2)], [200, 200, 429, 200]);
     assert_eq!(spent(&gateway, &format!("key={}", keys[2]), "team"), Some(1.0));
     gateway.expect_no_panic();
+}
+
+#[test]
+fn a_key_of_another_organisation_meets_the_budgets_of_the_api_s() {
+    let upstream = provider();
+    let definition = models(api("m", "/m/", "").with_keys(), &upstream, json!([])).set("org_id", "shop");
+    let gateway = Setup::new(json!({})).api(definition).start();
+    for org in ["shop", "guests"] {
+        let org_key = json!({"org_id": org, "llm_budgets": [{"name": org, "max": 9, "unit": "requests", "per": "month"}]});
+        assert_eq!(gateway.control("PUT", &format!("/tyk/org/keys/{org}"), &org_key.to_string()).status, 200);
+    }
+    let key = create(&gateway, &session_for(&["m"], json!({"org_id": "guests"})));
+    assert_eq!(chat(&gateway, "/m/", &key).status, 200);
+    let met = [("shop".to_owned(), "organisation".to_owned(), Some(1.0))];
+    assert_eq!(shown(&gateway, &format!("key={key}")), met);
+    assert_eq!(spent(&gateway, "org_id=guests", "guests"), Some(0.0));
 }

@@ -19,7 +19,7 @@ import { capital } from "./usage";
 interface Sums { requests: number; attempts: number; input_tokens: number; output_tokens: number; cached_tokens: number; reasoning_tokens: number; cost_usd: number; estimated: number; first_token_ms: number | null }
 interface Row extends Sums { value: string | number; split?: string; alias?: string }
 interface Spend { from: number; to: number; step_s: number | null; partial: boolean; missing: string[]; rows: Row[]; total: Sums; month: { from: number; to: number; cost_usd: number; forecast_usd: number } }
-interface Standing { unit: string; per: string; soft: boolean; max: number; used: number; left: number; from: number; to: number; forecast: number | null }
+interface Standing { unit: string; per: string; soft: boolean; max: number; used: number | null; left: number | null; from: number; to: number; forecast: number | null }
 interface Budget { api_id: string; of: string; name: string; refused: number; standing: Standing | null }
 
 const SPANS: [string, string, number][] = [["24h", "24 h", 86400], ["7d", "7 d", 7 * 86400], ["30d", "30 d", 30 * 86400], ["90d", "90 d", 90 * 86400]];
@@ -122,7 +122,7 @@ function Budgets() {
   if (loaded.failure) return <ErrorBox failure={loaded.failure} retry={loaded.again} />;
   return (
     <Panel title="Budgets" note={refused > 0 ? `those of keys and policies have refused ${refused === 1 ? "one request" : `${format.count(refused)} requests`}` : undefined}>
-      {shared.length === 0 ? <Empty icon="info" title="No budget of an API or organisation is in use." >Budgets appear here with the first request that they apply to.</Empty> : (
+      {shared.length === 0 ? <Empty icon="info" title="No API in front of models has a budget." >Budgets are members of <code>tollgate.llm</code> of an API, and of organisations, policies and keys.</Empty> : (
         <div class="scroll-x"><table class="plain">
           <thead><tr><th scope="col">Budget</th>{!narrow.value && <th scope="col">Of</th>}<th scope="col">Used</th><th scope="col" class="number">Left</th><th scope="col" class="number">At its end</th>{!narrow.value && <><th scope="col">Ends</th><th scope="col" class="number">Refused</th></>}</tr></thead>
           <tbody>{shared.map((one) => <BudgetRow key={`${one.api_id} ${one.of} ${one.name}`} budget={one} standing={one.standing!} />)}</tbody>
@@ -133,15 +133,15 @@ function Budgets() {
 
 function BudgetRow({ budget, standing }: { budget: Budget; standing: Standing }) {
   const { unit, per, max, used, left, to, forecast, soft } = standing;
-  const share = max > 0 ? Math.min(1, used / max) : 0;
+  const share = used != null && max > 0 ? Math.min(1, used / max) : 0;
   const expected = forecast != null && max > 0 ? Math.min(1, forecast / max) : share;
   const tone: Tone = share >= 1 ? "bad" : expected >= 1 ? "warn" : "ok";
   return (
     <tr>
       <th scope="row"><Text>{budget.name}</Text> <small>{soft ? "soft" : "hard"}, {HAS_UNIT[unit] ? `${HAS_UNIT[unit]} ` : ""}a {per}</small></th>
       {!narrow.value && <td>{budget.of === "api" ? <a href={link(["apis", budget.api_id])}><Text>{budget.api_id}</Text></a> : budget.of}</td>}
-      <td><span class={`budget ${tone}`} aria-hidden="true"><i style={{ width: `${expected * 100}%` }} /><span style={{ width: `${share * 100}%` }} /></span>{amount(used, unit)} of {amount(max, unit)}</td>
-      <td class="number">{amount(left, unit)}</td>
+      <td><span class={`budget ${tone}`} aria-hidden="true"><i style={{ width: `${expected * 100}%` }} /><span style={{ width: `${share * 100}%` }} /></span>{used == null ? format.UNKNOWN : amount(used, unit)} of {amount(max, unit)}</td>
+      <td class="number">{left == null ? format.UNKNOWN : amount(left, unit)}</td>
       <td class={`number ${tone === "ok" ? "" : tone}`}>{forecast == null ? format.UNKNOWN : <>{amount(forecast, unit)}{forecast > max && <small> over by {format.percent(forecast / max - 1)}</small>}</>}</td>
       {!narrow.value && <><td>{format.ago(to)}</td><td class="number">{format.count(budget.refused)}</td></>}
     </tr>

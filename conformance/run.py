@@ -59,12 +59,14 @@ def parse():
     parser.add_argument("--version", default="main", help="the version that the report names")
     parser.add_argument("--failures", type=pathlib.Path, metavar="FILE", help="write the tests that failed, with what they said, as Markdown")
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
+    parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s: for work on the gateway")
+    parser.add_argument("--lenient", action="store_true", help="run the tests even if the suite's setup fails")
     parser.add_argument("--only-setup", action="store_true", help="start the cluster and the gateway, install the definitions, run no test")
     parser.add_argument("--keep", action="store_true", help="leave everything running at the end, until this program is interrupted")
     parser.add_argument("--build", action="store_true", help="only build the programs of the rig")
     parser.add_argument("--tollgate-args", type=shlex.split, default=[], metavar="'ARGUMENTS'", help="more arguments for tollgate kubernetes")
     parser.add_argument("--suite-args", type=shlex.split, default=[], metavar="'ARGUMENTS'", help="more arguments for the suite")
-    parser.add_argument("--enter", nargs=argparse.REMAINDER, metavar="COMMAND", help="run a command inside a rig that was started with --keep")
+    parser.add_argument("--enter", nargs=argparse.REMAINDER, metavar="COMMAND", help="run a command inside the rig that was started last")
     return parser.parse_args()
 
 
@@ -129,10 +131,11 @@ def is_going_on(run):
 
 def enter(command):
     runs = [run for run in build.cache().glob("run-*") if is_going_on(run) and (run / "pid").exists()]
-    if len(runs) != 1:
-        raise Failure(f"{len(runs)} rigs are running; one can be entered")
-    pid = (runs[0] / "pid").read_text()
-    environment = {**os.environ, "KUBECONFIG": str(runs[0] / "kubeconfig")}
+    if not runs:
+        raise Failure("no rig is running")
+    run = max(runs, key=lambda run: (run / "pid").stat().st_mtime)
+    pid = (run / "pid").read_text()
+    environment = {**os.environ, "KUBECONFIG": str(run / "kubeconfig")}
     as_root = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
     os.execvpe("nsenter", ["nsenter", "--target", pid, *as_root, "--net", "--mount", "--pid", *(command or ["bash"])], environment)
 

@@ -15,17 +15,18 @@ PROJECT = "https://github.com/tollgate-gateway/tollgate"
 # The suite asks for one address that a Gateway can have and one that it cannot.
 USABLE_ADDRESS = GATEWAYS[0].rsplit(".", 1)[0] + ".200"
 UNUSABLE_ADDRESS = "10.99.0.1"
-TEST = re.compile(r"^TestConformance/([^/]+)$")
-# What a failed assertion says begins here; before it comes what the suite did.
-ERROR = re.compile(r"^\s*(Error Trace:|Error:|\S+\.go:\d+: )")
+# testify writes what an assertion says as a table; the suite's log lines have a place and a time.
+ASSERTION = re.compile(r"^\s+\t(Error Trace:|Error:|Test:|Messages:|)\s+\t(.*)$")
+LOGGED = re.compile(r"^\s+\w+\.go:\d+: (?:\d{4}-\S+Z: )?(.*)$")
 
 
 class Results:
     def __init__(self, listed):
         self.listed = listed
-        # Each test's outcome: pass, fail or skip; its seconds; and what it and its parts printed.
-        self.outcomes, self.seconds, self.output = {}, {}, {}
-        self.setup = []
+        # Of each test: pass, fail or skip, and its seconds.
+        self.outcomes, self.seconds = {}, {}
+        # Of tests and their parts, by path: what each printed, and which failed.
+        self.output, self.failed_parts = {}, []
 
     def failed(self):
         return sorted(name for name, outcome in self.outcomes.items() if outcome == "fail")
@@ -44,11 +45,17 @@ def run(cluster, programs, arguments, say):
     listed = cluster.directory / "tests.json"
     options = [
         *("-test.v=test2json", "-test.run=^TestConformance$", f"-test.timeout={arguments.minutes}m", f"-list={listed}"),
+        # Tests that may run beside others mostly wait.
+        "-test.parallel=4",
         *(f"-conformance-profiles={','.join(arguments.profile or PROFILES)}", f"-cleanup-base-resources={'false' if arguments.keep else 'true'}"),
         *common_options(arguments),
     ]
     if arguments.features != "declared":
         options.append(f"-features-of={arguments.features}")
+    if arguments.patience:
+        options.append(f"-patience={arguments.patience}s")
+    if arguments.lenient:
+        options.append("-lenient")
     if arguments.run_test:
         options.append(f"-run-test={arguments.run_test}")
     if arguments.report:
@@ -109,42 +116,60 @@ def events(cluster, programs, options, minutes):
 
 
 def note(results, event, say):
-    action, test = event["Action"], event.get("Test", "")
-    name = test.split("/")[1] if "/" in test else None
+    action, test = event["Action"], event.get("Test", "").removeprefix("TestConformance").removeprefix("/")
     if action == "output":
-        (results.output.setdefault(name, []) if name else results.setup).append(event["Output"])
-        if name is None and "Test Setup: " in event["Output"]:
+        results.output.setdefault(test, []).append(event["Output"])
+        if "Test Setup: " in event["Output"]:
             say(event["Output"].split("Test Setup: ")[1].strip())
-    elif action in ("pass", "fail", "skip") and TEST.match(test):
-        results.outcomes[name], results.seconds[name] = action, event["Elapsed"]
+    elif action == "fail":
+        results.failed_parts.append(test)
+    if action not in ("pass", "fail", "skip") or "Test" not in event:
+        return
+    if test and "/" not in test:
+        results.outcomes[test], results.seconds[test] = action, event["Elapsed"]
         if action != "skip":
-            say(f"{action.upper()} {name} ({event['Elapsed']:.1f} s)")
-            for line in reasons(results.output.get(name, []))[:6] if action == "fail" else []:
-                say("       " + line)
-    elif action == "fail" and test == "TestConformance" and not results.outcomes:
-        say("the suite's setup failed:")
-        for line in reasons(results.setup)[:20]:
-            say("       " + line)
+            say(f"{action.upper()} {test} ({event['Elapsed']:.1f} s)")
+    elif not test and not results.outcomes:
+        say("the suite's setup failed")
+    else:
+        return
+    if action == "fail":
+        for line in explain(results, test)[:8]:
+            say("         " + line)
+
+
+def explain(results, test):
+    """Why a test failed: what those of its parts say that failed and have no part that failed."""
+    failed = [part for part in results.failed_parts if part == test or part.startswith(test + "/") or not test]
+    lines = []
+    for part in failed:
+        if not any(other.startswith(part + "/") for other in failed):
+            if part != test:
+                lines.append(part.removeprefix(test + "/") + ":")
+            lines += reasons("".join(results.output.get(part, [])))
+    return lines
 
 
 def reasons(output):
-    """What a test says of its failure: its assertions' errors, or else its last lines."""
-    lines = [line.rstrip() for line in "".join(output).splitlines() if line.strip()]
-    found = []
-    for i, line in enumerate(lines):
-        if line.strip().startswith("Error:") or "fail" in line.lower() and ".go:" in line:
-            text = line.strip().removeprefix("Error:").strip()
-            if text not in found:
-                found.append(text)
-                # An assertion's text goes on in indented lines.
-                found += [more.strip() for more in lines[i + 1 : i + 4] if more.startswith(" " * 12) and not re.match(r"\s*(Test|Messages):", more)]
-    messages = [line.strip() for line in lines if line.strip().startswith("Messages:")]
-    return (found + messages) or [line.strip() for line in lines[-8:]]
+    """The errors of assertions and their messages; before them the last lines of the log, which say what was seen instead."""
+    errors, log, key = [], [], ""
+    for line in output.splitlines():
+        if assertion := ASSERTION.match(line):
+            key = assertion[1] or key
+            if key in ("Error:", "Messages:") and assertion[2].strip():
+                errors.append(assertion[2].strip())
+        elif logged := LOGGED.match(line):
+            key = ""
+            if logged[1] not in log and logged[1]:
+                log.append(logged[1])
+    return log[-3:] + errors
 
 
 def summary(results):
     for profile, level, passed, failed, skipped in results.by_profile():
         yield f"{profile:14} {level:9} {passed:4} passed {failed:4} failed {skipped:4} skipped"
+    outcomes = list(results.outcomes.values())
+    yield f"{'all tests':24} {outcomes.count('pass'):4} passed {outcomes.count('fail'):4} failed {outcomes.count('skip'):4} skipped"
 
 
 def failures_as_markdown(results, log):
@@ -156,6 +181,6 @@ def failures_as_markdown(results, log):
     for name in results.failed():
         profiles = next((test["profiles"] for test in results.listed if test["name"] == name), {})
         yield f"## {name} ({', '.join(f'{profile} {level}' for profile, level in profiles.items())})"
-        yield from (f"    {line[:400]}" for line in reasons(results.output.get(name, []))[:20])
+        yield from (f"    {line[:400]}" for line in explain(results, name)[:40])
         yield ""
     yield f"All that the suite printed: {log}"

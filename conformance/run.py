@@ -76,6 +76,8 @@ def outside(arguments):
         if not shutil.which(program):
             raise Failure(f"{program} is missing ({package})")
     build.build(say)
+    # Inside, there is no network to fetch their module from.
+    build.definitions(arguments.channel)
     if arguments.build:
         return 0
     remove_old_runs()

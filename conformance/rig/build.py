@@ -1,6 +1,7 @@
 """The programs of the rig, built from this folder's Go modules into the cache. A program is built again only if its sources change."""
 
 import hashlib
+import json
 import os
 import pathlib
 import subprocess
@@ -54,7 +55,6 @@ def fingerprint(module, folders, command):
 
 def definitions(channel):
     """The files of the Gateway API's resource definitions, from the module of the version that the suite tests."""
-    found = subprocess.run(
-        ["go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api"], cwd=FOLDER, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    return sorted(pathlib.Path(found, "config/crd", channel).glob("gateway.networking*.yaml"))
+    command = ["go", "mod", "download", "-json", "sigs.k8s.io/gateway-api"]
+    module = json.loads(subprocess.run(command, cwd=FOLDER, capture_output=True, check=True).stdout)
+    return sorted(pathlib.Path(module["Dir"], "config/crd", channel).glob("gateway.networking*.yaml"))

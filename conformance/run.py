@@ -194,7 +194,7 @@ def start_gateway(arguments, kubernetes, processes):
         "tollgate",
         *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubernetes.kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
         *("--addresses", cluster.GATEWAYS[0], *arguments.tollgate_args),
-        environment={**os.environ, "HOME": str(home)},
+        environment={**os.environ, "HOME": str(home)}, folder=home,
     )
 
 

@@ -21,11 +21,12 @@ CONFIGURATION_ARGS ?=
 SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
+CONFORMANCE_ARGS ?=
 
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration
+.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -144,6 +145,11 @@ attack: release ## attack Tollgate, nginx and HAProxy with floods, slow clients,
 smuggling: release ## send 2,000 ambiguous requests through Tollgate to 13 real servers and compare what they read, 3 minutes (SMUGGLING_ARGS="--verbose")
 	@scripts/test-deps.sh bench
 	PYTHONPATH=bench python3 -m smuggling $(SMUGGLING_ARGS)
+
+conformance: ## run the conformance suite of the Gateway API in a Kubernetes cluster of its own (CONFORMANCE_ARGS="--run-test NAME")
+	@scripts/test-deps.sh conformance
+	cargo build --profile $(PROFILE) --bin tollgate --features kubernetes
+	conformance/run.py --binary $${CARGO_TARGET_DIR:-target}/$(PROFILE)/tollgate $(CONFORMANCE_ARGS)
 
 structure: ## print import cycles, names declared twice, public items, files that features touch
 	@python3 scripts/structure.py --features 10 $(STRUCTURE_ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -15,12 +15,15 @@ tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:op
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
     openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
+# A cluster in namespaces, without containers.
+conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
+conformance) wanted=("${conformance[@]}") ;;
 *)
-    echo "usage: $0 tests|bench" >&2
+    echo "usage: $0 tests|bench|conformance" >&2
     exit 2
     ;;
 esac

@@ -12,7 +12,7 @@ const FIRST_SHARE: f64 = 0.05;
 const LATENCY_DECAY: f64 = 10e9;
 
 /// When a target is ejected, and how it returns. Zero switches a rule off.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HealthRules {
     /// Faults without a success between them.
     pub consecutive_faults: u32,

@@ -1,6 +1,8 @@
 //! Compiles documents into their running form: the only place that turns an API definition into a `CompiledApi`. Everything that
 //! can be decided before a request arrives is decided here.
 
+mod assembly;
+mod backends;
 mod balancing;
 mod chain;
 mod federation;
@@ -9,12 +11,16 @@ mod llm_guards;
 mod named_files;
 mod plugin_events;
 mod plugins;
+mod route;
 mod secrets;
 mod version;
 mod watch;
 
+pub use assembly::assemble;
+pub(crate) use assembly::sockets;
+pub(crate) use backends::backend_targets;
+
 use http::Uri;
-use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_access::keys::KeyTerms;
@@ -27,23 +33,22 @@ use tollgate_data::events::ApiEvents;
 use tollgate_data::ip_networks::IpNetworks;
 use tollgate_data::middleware::Context;
 use tollgate_data::plugins::PluginsOfApi;
-use tollgate_data::port::{ApiPort, PortTerms, SnapshotPort};
+use tollgate_data::port::ApiPort;
 use tollgate_data::registry::Registry;
-use tollgate_data::route::{Router, RouterBuilder, check_host, check_listen_path, listen_path_weight, normal_domain};
+use tollgate_data::route::{check_host, check_listen_path, normal_domain};
 use tollgate_data::scripts::ApiEventScripts;
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::{
-    ApiVersion, CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, MirrorEndpoints, ProviderEndpoints, Snapshot,
-    Versions,
+    ApiVersion, CompiledApi, CompiledVersionSelector, Expiry, LocatedVersion, MirrorEndpoints, ProviderEndpoints, Versions,
 };
 use tollgate_data::stream_rules::StreamRules;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::version_terms::VersionTerms;
 use tollgate_mcp_federation::SessionSeal;
+use tollgate_model::Problem;
 use tollgate_model::api::{ApiDefinition, AuthMethod, AuthorizationProxy, VersionLocation as WrittenLocation};
 use tollgate_model::expiry;
 use tollgate_model::session::ApiLifetime;
-use tollgate_model::{Level, Problem};
 use tollgate_observe::events::{EventScripts, HandlerSources};
 use tollgate_observe::{ApiMetadata, RecordHook};
 use tollgate_openapi::Document;
@@ -106,6 +111,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
     let facts = ApiMetadata::new(context.registry.new_serial(), definition, &listen_path);
     let port = port(definition, context);
     let versions = compile_versions(definition, context);
+    let route = route::compile(definition, context);
     let provided = definition.is_on(AuthMethod::OAuth).then(|| version::compile_provider(definition, context)).flatten();
     let rules = || Arc::new(Rules::new(definition, &context.settings.callers.oauth));
     let provider = provided.map(|version| ProviderEndpoints { version, rules: rules() });
@@ -122,8 +128,9 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         asks_for_certificate: definition.use_mutual_tls_auth
             || (!definition.use_keyless && definition.places(AuthMethod::Token).use_certificate),
         certificates: definition.certificates.iter().map(|name| context.registry.certificates.named(name)).collect(),
-        strip_listen_path: definition.proxy.strip_listen_path,
-        preserve_host: definition.proxy.preserve_host_header,
+        strip_listen_path: definition.proxy.strip_listen_path && route.is_none(),
+        // A route names backends, not hosts.
+        preserve_host: definition.proxy.preserve_host_header || route.is_some(),
         disable_strip_slash: definition.proxy.disable_strip_slash,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         discovery: DiscoveryPaths::of(definition, &listen_path),
@@ -143,7 +150,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         raw: definition.raw.clone(),
         openapi: context.openapi.clone(),
     };
-    Some(CompiledApi { api, versions: versions?, provider, mirrored })
+    Some(CompiledApi { api, versions: versions?, provider, mirrored, route })
 }
 
 /// What the gateway asks the upstream for in place of its client.
@@ -229,7 +236,7 @@ fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Op
     let written = &definition.definition;
     if written.enabled {
         let info = data.unversioned().cloned().unwrap_or_default();
-        let own = version::compile(definition, "", &info, context)?;
+        let own = version::compile(definition, "", &info, None, context)?;
         let mut apis = written.versions.clone();
         apis.retain(|_, id| *id != definition.api_id);
         let selector = selector(definition, context)?;
@@ -237,11 +244,17 @@ fn compile_versions(definition: &ApiDefinition, context: &mut Context<'_>) -> Op
     }
     if data.not_versioned {
         let Some(info) = data.unversioned() else { return Some(Versions::Unclear { any_default: !data.versions.is_empty() }) };
-        let version = version::compile(definition, &info.name, info, context)?;
+        if let Some(written) = &definition.tollgate.route {
+            let numbered = written.rules.iter().enumerate().map(|(index, rule)| route::NumberedRule { index, rule });
+            let rules: Vec<_> = numbered.map(|rule| version::compile(definition, &info.name, info, Some(rule), context)).collect();
+            let rules = rules.into_iter().collect::<Option<Vec<_>>>()?;
+            return Some(Versions::Rules { rules, expires: expiry_of(&definition.expiration) });
+        }
+        let version = version::compile(definition, &info.name, info, None, context)?;
         return Some(Versions::One { version, expires: expiry_of(&definition.expiration) });
     }
     let compiled: Vec<_> =
-        data.versions.iter().filter_map(|(name, info)| version::compile(definition, name, info, context)).collect();
+        data.versions.iter().filter_map(|(name, info)| version::compile(definition, name, info, None, context)).collect();
     let versions = compiled
         .into_iter()
         .map(|version| ApiVersion { terms: VersionTerms { is_chosen: true, ..version.terms }, ..version })
@@ -285,107 +298,4 @@ pub fn expiry_of(text: &str) -> Expiry {
 fn sanitized_listen_path(written: &str) -> String {
     let rooted = if written.starts_with('/') { written.to_owned() } else { format!("/{written}") };
     tollgate_http::path::clean(&rooted).unwrap_or(rooted)
-}
-
-/// Combines APIs: renames colliding listen paths and builds the routers of all ports. `apis` are in the order of their files.
-pub fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings) -> (Snapshot, Vec<Problem>) {
-    let mut problems = Vec::new();
-    let own = router(&apis, 0, settings, &mut problems);
-    let mut terms: BTreeMap<u16, PortTerms> = BTreeMap::new();
-    for api in served(&apis).filter(|api| api.port.number != 0) {
-        terms.entry(api.port.number).or_insert(api.port.terms);
-    }
-    let mut ports = BTreeMap::new();
-    for (number, terms) in terms {
-        for other in served(&apis).filter(|api| api.port.number == number && api.port.terms != terms) {
-            let problem = format!("port {number} {}: {} is not served there", described(terms), other.id);
-            problems.push(Problem::new(Level::Error, "$.listen_port", problem));
-        }
-        let port = match terms.protocol.is_stream() {
-            true => SnapshotPort { terms, router: Router::default(), streams: streams(&apis, number, terms, &mut problems) },
-            false => SnapshotPort { terms, router: router(&apis, number, settings, &mut problems), streams: Vec::new() },
-        };
-        ports.insert(number, port);
-    }
-    (Snapshot::new(apis, own, ports), problems)
-}
-
-/// The APIs that clients can reach.
-fn served(apis: &[Arc<CompiledApi>]) -> impl Iterator<Item = &Arc<CompiledApi>> {
-    apis.iter().filter(|api| !api.internal)
-}
-
-fn described(terms: PortTerms) -> String {
-    let headers = if terms.announced { " with PROXY headers" } else { "" };
-    format!("speaks {}{headers} for another API", terms.protocol.name())
-}
-
-/// The APIs of a port of streams, by host.
-fn streams(apis: &[Arc<CompiledApi>], number: u16, terms: PortTerms, problems: &mut Vec<Problem>) -> Vec<(Option<String>, usize)> {
-    let mut streams: Vec<(Option<String>, usize)> = Vec::new();
-    for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
-        if (api.port.number, api.port.terms) != (number, terms) {
-            continue;
-        }
-        // Only TLS clients name a host.
-        let host = api.host.clone().filter(|_| terms.protocol.is_secure());
-        if streams.iter().any(|(other, _)| *other == host) {
-            let host = host.map_or_else(String::new, |host| format!(" and host {host}"));
-            let message = format!("port {number}{host} is taken by another API: {} is not served", api.id);
-            problems.push(Problem::new(Level::Error, "$.listen_port", message));
-            continue;
-        }
-        streams.push((host, index));
-    }
-    streams
-}
-
-/// The router of a port.
-fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems: &mut Vec<Problem>) -> Router {
-    let mut taken: HashSet<(Option<String>, String)> = HashSet::new();
-    let mut listen_paths: Vec<(usize, String)> = Vec::with_capacity(apis.len());
-    // APIs that speak something else are reported already.
-    let terms = served(apis).find(|api| api.port.number == number).map(|api| api.port.terms);
-    let is_here =
-        |api: &CompiledApi| api.port.number == number && (number == 0 || terms.is_none_or(|terms| terms == api.port.terms));
-    for (index, api) in apis.iter().enumerate().filter(|(_, api)| is_here(api)) {
-        let mut listen_path = api.listen_path.clone();
-        if !taken.insert((api.host.clone(), listen_path.clone())) {
-            listen_path = format!("{}-{}", api.listen_path, api.id);
-            while !taken.insert((api.host.clone(), listen_path.clone())) {
-                listen_path.push('_');
-            }
-            let message = format!("{} is taken by another API: {} is served at {listen_path}", api.listen_path, api.id);
-            problems.push(Problem::new(Level::Warning, "$.proxy.listen_path", message));
-        }
-        listen_paths.push((index, listen_path));
-    }
-    listen_paths.sort_by_key(|(_, listen_path)| std::cmp::Reverse(listen_path_weight(listen_path)));
-    let router = RouterBuilder::new(settings.routing.strict_routes, Some(&settings.routing.hostname)).map(|mut builder| {
-        // Before all listen paths: they are whole paths.
-        for (index, _) in &listen_paths {
-            let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
-            for path in api.discovery.iter().flat_map(DiscoveryPaths::at_root) {
-                if let Err(error) = builder.add_path(api.host.as_deref(), path, *index) {
-                    problems.push(Problem::new(Level::Error, "$.domain", format!("{path} can't be routed: {error}")));
-                }
-            }
-        }
-        for (index, listen_path) in &listen_paths {
-            let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };
-            let host = api.host.as_deref();
-            // Adds the listen path first: if both prefixes match, it is the one to strip.
-            let added = builder.add_listen_path(host, listen_path, *index);
-            let with_id = |()| if api.id.is_empty() { Ok(()) } else { builder.add_id(host, &api.id, *index) };
-            if let Err(error) = added.and_then(with_id) {
-                let message = format!("{listen_path} can't be routed: {error}; {} is not served", api.id);
-                problems.push(Problem::new(Level::Error, "$.proxy.listen_path", message));
-            }
-        }
-        builder.build()
-    });
-    router.unwrap_or_else(|error| {
-        problems.push(Problem::new(Level::Error, "$.hostname", format!("not a valid host: {error}; nothing is served")));
-        Default::default()
-    })
 }

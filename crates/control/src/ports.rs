@@ -1,12 +1,13 @@
-//! Opens and closes the ports of APIs when definitions change. A port that stays is not touched, and connections that were accepted go on.
+//! Opens and closes the ports of APIs and the sockets of listeners when definitions change. What stays is not touched, and connections that were
+//! accepted go on.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
-use tollgate_data::client_tls::ClientTerms;
-use tollgate_data::port::PortTerms;
-use tollgate_engine::{Content, Listen, ListenerControl, OpenListener, TrustedProxies};
+use tollgate_data::client_tls::{ClientTerms, SocketTls};
+use tollgate_data::port::{PortProtocol, PortTerms, WantedPort};
+use tollgate_engine::{Content, Listen, ListenSocket, ListenerControl, OpenListener, TlsConfigSelector, TrustedProxies};
 
 /// The ports of APIs.
 pub struct ApiPorts {
@@ -25,7 +26,9 @@ pub struct ApiPorts {
 struct PortState {
     /// Sockets of a predecessor that nothing has taken.
     inherited: Vec<TcpListener>,
-    ports: BTreeMap<u16, BoundPort>,
+    ports: BTreeMap<u32, BoundPort>,
+    /// Why others are not open.
+    failed: BTreeMap<u32, String>,
     /// The engine, when it runs.
     engine: Option<ListenerControl>,
 }
@@ -33,8 +36,10 @@ struct PortState {
 /// A port whose sockets listen.
 struct BoundPort {
     terms: PortTerms,
+    /// TLS of its listeners, if it has some.
+    tls: Arc<SocketTls>,
     /// One per core; duplicates of those that are accepted from.
-    sockets: Vec<TcpListener>,
+    sockets: Vec<ListenSocket>,
     /// Accepts connections until it is dropped; `None` before the first snapshot with the port is in service.
     open: Option<OpenListener>,
 }
@@ -53,47 +58,54 @@ impl ApiPorts {
     }
 
     /// Binds the ports that are new. Connections wait in their sockets until [`ApiPorts::apply`]. Returns the ports that can't be opened.
-    pub fn prepare(&self, wanted: &BTreeMap<u16, PortTerms>) -> Vec<(u16, String)> {
+    pub fn prepare(&self, wanted: &BTreeMap<u32, WantedPort>) -> Vec<(u32, String)> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut failed = Vec::new();
-        for (number, terms) in wanted {
-            if let (true, Err(error)) = (terms.protocol.is_secure(), &self.tls) {
-                failed.push((*number, format!("TLS can't be spoken at port {number}: {error}")));
+        for (number, WantedPort { terms, tls }) in wanted {
+            if let (true, None, Err(error)) = (terms.protocol.is_secure(), tls, &self.tls) {
+                failed.push((*number, format!("TLS can't be spoken at {}: {error}", self.shown(*number, *terms))));
                 continue;
             }
             if state.ports.contains_key(number) {
                 continue;
             }
-            match state.sockets(SocketAddr::new(self.address, *number), self.cores) {
+            match state.sockets(self.address(*number, *terms), terms.protocol, self.cores) {
                 Ok(sockets) => {
-                    state.ports.insert(*number, BoundPort { terms: *terms, sockets, open: None });
+                    state.ports.insert(*number, BoundPort { terms: *terms, tls: Arc::default(), sockets, open: None });
                 }
-                Err(error) => failed.push((*number, format!("port {number} can't be opened: {error}"))),
+                Err(error) => failed.push((*number, format!("{} can't be opened: {error}", self.shown(*number, *terms)))),
             }
         }
+        state.failed = failed.iter().cloned().collect();
         failed
     }
 
     /// Accepts connections at the ports of the snapshot that is now in service, and no more at others.
-    pub fn apply(&self, wanted: &BTreeMap<u16, PortTerms>) {
+    pub fn apply(&self, wanted: &BTreeMap<u32, WantedPort>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        for (number, _) in state.ports.extract_if(.., |number, _| !wanted.contains_key(number)) {
-            tracing::info!(port = number, "no API has this port any more: closed");
+        for (number, port) in state.ports.extract_if(.., |number, _| !wanted.contains_key(number)) {
+            let place = self.address(number, port.terms);
+            tracing::info!(port = place.port(), address = %place.ip(), "no API has this port any more: closed");
         }
         let PortState { ports, engine, .. } = &mut *state;
         let Some(engine) = engine else { return };
         for (number, port) in ports {
-            let Some(terms) = wanted.get(number) else { continue };
+            let Some(WantedPort { terms, tls }) = wanted.get(number) else { continue };
+            if let Some(table) = tls {
+                port.tls.replace(table.clone());
+            }
+            let listener_tls = tls.is_some().then(|| port.tls.clone() as Arc<dyn TlsConfigSelector>);
             if port.open.is_some() && port.terms == *terms {
                 continue;
             }
             port.terms = *terms;
             // The sockets stay, whatever is spoken at the port.
-            let sockets: io::Result<Vec<TcpListener>> = port.sockets.iter().map(TcpListener::try_clone).collect();
-            match (sockets, self.listen(*number, *terms)) {
+            let sockets: io::Result<Vec<ListenSocket>> = port.sockets.iter().map(ListenSocket::try_clone).collect();
+            match (sockets, self.listen(*number, *terms, listener_tls)) {
                 (Ok(sockets), Some(listen)) => {
                     port.open = Some(engine.open(listen, sockets));
-                    tracing::info!(port = number, protocol = terms.protocol.name(), "port opened for APIs");
+                    let place = self.address(*number, *terms);
+                    tracing::info!(port = place.port(), address = %place.ip(), protocol = terms.protocol.name(), "port opened for APIs");
                 }
                 (Ok(_), None) => port.open = None,
                 (Err(error), _) => tracing::error!(port = number, %error, "port can't be opened"),
@@ -102,7 +114,7 @@ impl ApiPorts {
     }
 
     /// Accepts connections from now on, through an engine that has started.
-    pub fn start(&self, engine: ListenerControl, wanted: &BTreeMap<u16, PortTerms>) {
+    pub fn start(&self, engine: ListenerControl, wanted: &BTreeMap<u32, WantedPort>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.engine = Some(engine);
         for unused in state.inherited.drain(..) {
@@ -115,7 +127,10 @@ impl ApiPorts {
     /// Duplicates of all listening sockets, for another process.
     pub fn sockets(&self) -> io::Result<Vec<TcpListener>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.ports.values().flat_map(|port| &port.sockets).map(TcpListener::try_clone).collect()
+        let sockets = state.ports.values().flat_map(|port| &port.sockets);
+        // Those for datagrams have no queue that could be lost: another process binds its own beside them.
+        let of_connections = sockets.filter_map(|socket| if let ListenSocket::Tcp(socket) = socket { Some(socket) } else { None });
+        of_connections.map(TcpListener::try_clone).collect()
     }
 
     /// Closes all ports. Connections that were accepted go on.
@@ -125,15 +140,34 @@ impl ApiPorts {
         state.engine = None;
     }
 
-    fn listen(&self, number: u16, terms: PortTerms) -> Option<Listen> {
+    /// The address of a port or socket.
+    fn address(&self, name: u32, terms: PortTerms) -> SocketAddr {
+        terms.address.unwrap_or_else(|| SocketAddr::new(self.address, u16::try_from(name).unwrap_or_default()))
+    }
+
+    fn shown(&self, name: u32, terms: PortTerms) -> String {
+        terms.address.map_or_else(|| format!("port {name}"), |address| address.to_string())
+    }
+
+    /// Where a port or socket is open; `Err` says why it is not.
+    pub fn state_of(&self, name: u32) -> Result<SocketAddr, String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match state.ports.get(&name) {
+            Some(port) => Ok(self.address(name, port.terms)),
+            None => Err(state.failed.get(&name).cloned().unwrap_or_else(|| "it is not open yet".to_owned())),
+        }
+    }
+
+    fn listen(&self, number: u32, terms: PortTerms, listener_tls: Option<Arc<dyn TlsConfigSelector>>) -> Option<Listen> {
         let content = if terms.protocol.is_stream() { Content::Stream } else { Content::Http };
-        let tls = match (terms.protocol.is_secure(), &self.tls) {
-            (false, _) => None,
-            (true, Ok(tls)) => Some(tls.selector(content)),
-            (true, Err(_)) => return None,
+        let tls = match (terms.protocol.is_secure(), listener_tls, &self.tls) {
+            (false, ..) => None,
+            (true, Some(tls), _) => Some(tls),
+            (true, None, Ok(tls)) => Some(tls.selector(content)),
+            (true, None, Err(_)) => return None,
         };
         Some(Listen {
-            address: SocketAddr::new(self.address, number),
+            address: self.address(number, terms),
             name: number,
             content,
             tls,
@@ -147,9 +181,13 @@ impl ApiPorts {
 
 impl PortState {
     /// The sockets of an address: those of the predecessor, or new ones.
-    fn sockets(&mut self, address: SocketAddr, cores: usize) -> io::Result<Vec<TcpListener>> {
+    fn sockets(&mut self, address: SocketAddr, protocol: PortProtocol, cores: usize) -> io::Result<Vec<ListenSocket>> {
+        if protocol == PortProtocol::Udp {
+            return Ok(ListenerControl::bind_datagrams(address, cores)?.into_iter().map(ListenSocket::Udp).collect());
+        }
         let is_it = |socket: &mut TcpListener| socket.local_addr().is_ok_and(|own| own == address);
         let inherited: Vec<TcpListener> = self.inherited.extract_if(.., is_it).collect();
-        if inherited.is_empty() { ListenerControl::bind(address, cores) } else { Ok(inherited) }
+        let sockets = if inherited.is_empty() { ListenerControl::bind(address, cores)? } else { inherited };
+        Ok(sockets.into_iter().map(ListenSocket::Tcp).collect())
     }
 }

@@ -141,7 +141,7 @@ fn rehearsed(live: &Arc<GatewayState>, served: &ServedSet) -> Result<Arc<Gateway
     for api in &served.apis {
         apis.push(Arc::new(recompiled(api, &state).map_err(ReplayFault::Unusable)?));
     }
-    let (snapshot, _) = crate::compile::assemble(apis, &state.settings);
+    let (snapshot, _) = crate::compile::assemble(apis, &state.settings, &state.registry);
     state.publish(snapshot);
     Ok(state)
 }

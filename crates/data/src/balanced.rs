@@ -1,9 +1,11 @@
 //! Upstreams of a version whose requests are distributed by rules (`tollgate.upstream`): chooses a target for each request, and another one
 //! when a try fails. The state of the targets is in their pools.
 
+use crate::backends::SharedTargets;
 use crate::exchange::Exchange;
 use crate::header_change::HeaderChange;
-use crate::refusal::{self, Refusal};
+use crate::refusal::Refusal;
+use crate::route_rules::RuleRewrite;
 use crate::target_list::{PoolTarget, TargetList};
 use crate::target_pool::TargetPool;
 use crate::upstream::Upstream;
@@ -12,10 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
-use tollgate_engine::{Fault, FaultKind, HedgeEnd, KeepForResend, Resend, TryEnd};
+use tollgate_engine::{Fault, FaultKind, HedgeEnd, KeepForResend, Resend, Target, TryEnd};
 use tollgate_http::form::cookie;
 use tollgate_http::{HeadView, KnownHeader};
 use tollgate_model::api::RetryCause;
+
+const NS_PER_MS: u64 = 1_000_000;
 
 /// The rules of a version.
 pub struct BalancedUpstreams {
@@ -28,18 +32,46 @@ pub struct BalancedUpstreams {
     pub fault_statuses: Vec<u16>,
     pub retries: Option<CompiledRetries>,
     pub hedge: Option<CompiledHedge>,
-    pub mirror: Option<Mirror>,
+    /// Each gets copies of its share of the requests.
+    pub mirrors: Vec<Mirror>,
+    /// Whether the requests are calls of gRPC.
+    pub is_for_calls: bool,
+    /// Time to the first byte of the response, with all tries.
+    pub answer_ms: Option<u64>,
 }
 
 /// Another target that gets copies of requests.
 pub struct Mirror {
-    pub upstream: Upstream,
+    pub target: MirrorTarget,
     /// Requests whose random number is at most this are copied.
     pub until: u64,
     pub body_bytes_max: usize,
 }
 
+/// Where copies go.
+pub enum MirrorTarget {
+    Own(Box<Upstream>),
+    /// A backend of the table.
+    Shared(SharedTargets),
+}
+
 impl Mirror {
+    /// The upstream of a copy, and its `Host` unless that is the request's.
+    pub fn upstream(&self, random: u64, now: Nanos) -> Option<(Arc<Target>, Option<String>)> {
+        match &self.target {
+            MirrorTarget::Own(upstream) => Some((upstream.target.clone(), Some(upstream.host.clone()))),
+            MirrorTarget::Shared(targets) => {
+                let list = targets.load();
+                match list.candidates.pick(None, &[], random, now) {
+                    Choice::Target(index) | Choice::LastResort(index) => {
+                        list.targets.get(index).map(|target| (target.upstream.target.clone(), None))
+                    }
+                    Choice::AllDown => None,
+                }
+            }
+        }
+    }
+
     /// Whether a request with this random number is copied.
     pub fn takes(&self, random: u64) -> bool {
         random <= self.until
@@ -53,6 +85,16 @@ pub struct CompiledPart {
     pub until: u64,
     pub header: Option<(String, String)>,
     pub cookie: Option<(String, String)>,
+    /// Changes of the requests that go there, and of their responses.
+    pub filters: Option<Box<PartFilters>>,
+}
+
+/// What a part of the split changes.
+pub struct PartFilters {
+    pub request: Vec<HeaderChange>,
+    pub response: Vec<HeaderChange>,
+    pub rewrite: Option<RuleRewrite>,
+    pub mirrors: Vec<Mirror>,
 }
 
 /// What the method `hash` hashes.
@@ -77,8 +119,12 @@ pub struct CompiledRetries {
     pub causes: Vec<RetryCause>,
     pub statuses: Vec<u16>,
     pub methods: Vec<String>,
+    /// Whether requests of all methods are sent again.
+    pub any_method: bool,
     pub try_ms: Option<u64>,
     pub backoff: Backoff,
+    /// Shortest wait before a request is sent again, also to another target.
+    pub wait_min: Nanos,
     pub budget: BudgetRules,
     pub body_bytes_max: usize,
 }
@@ -112,10 +158,14 @@ pub struct TargetTry {
     hedge: Option<HedgeTry>,
     /// The method may be sent again although its target received it.
     may_repeat: bool,
+    /// The part of the split, if it belongs to one.
+    part: Option<usize>,
     preserves_host: bool,
     /// Path behind the listen path, and query, if the targets' own differ.
     rest: Option<Box<RequestRest>>,
     first_byte_ms: Option<u64>,
+    /// When the response must have begun.
+    until: Option<Nanos>,
 }
 
 /// What a request's target is made of.
@@ -135,24 +185,34 @@ impl BalancedUpstreams {
     pub fn choose(&self, exchange: &mut Exchange<'_>) -> Result<Box<TargetTry>, Refusal> {
         let now = nanos(exchange.arrival.now);
         let random = exchange.arrival.request_id.0 as u64;
-        let (pool, list, index, key) = match self.stuck_to(exchange.received(), now) {
-            Some((pool, list, index)) => (pool, list, index, None),
+        let (pool, list, index, key, part) = match self.stuck_to(exchange.received(), now) {
+            Some((pool, list, index)) => {
+                let part = self.split.iter().find(|part| Arc::ptr_eq(&part.pool, pool));
+                (pool, list, index, None, part)
+            }
             None => {
-                let pool = self.pool_of(exchange.received(), random);
+                let part = self.part_of(exchange.received(), random);
+                let pool = part.map_or(&self.pool, |part| &part.pool);
                 let list = pool.targets.load_full();
                 let key = self.key(exchange);
                 let index = match list.candidates.pick(key, &[], mix(random), now) {
                     Choice::Target(index) | Choice::LastResort(index) => index,
-                    Choice::AllDown => return Err(refusal::ALL_HOSTS_DOWN),
+                    Choice::AllDown => return Err(list.refusal(self.is_for_calls)),
                 };
                 self.stick(list.targets.get(index), &mut exchange.response.upstream_changes);
-                (pool, list, index, key)
+                (pool, list, index, key, part)
             }
         };
+        if let Some(filters) = part.and_then(|part| part.filters.as_deref()) {
+            filters.apply(exchange);
+        }
         if let Some(retries) = &self.retries {
             pool.budget.deposit(&retries.budget);
         }
-        let may_repeat = self.retries.as_ref().is_some_and(|rules| rules.methods.iter().any(|method| *method == exchange.method));
+        let may_repeat = self
+            .retries
+            .as_ref()
+            .is_some_and(|rules| rules.any_method || rules.methods.iter().any(|method| *method == exchange.method));
         if let (Some(hedge), Some(hedging)) = (&self.hedge, &pool.hedging) {
             hedging.budget.deposit(&hedge.budget);
         }
@@ -173,14 +233,22 @@ impl BalancedUpstreams {
             key,
             tries: 1,
             tried: Vec::new(),
+            part: part.and_then(|part| self.split.iter().position(|own| std::ptr::eq(own, part))),
             hedge: None,
             may_repeat,
             preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
+            until: self.answer_ms.map(|time| now.saturating_add(time.saturating_mul(NS_PER_MS))),
             rest,
             first_byte_ms: self.first_byte_ms(exchange.decisions.first_byte_ms),
         };
         taken.begin();
         Ok(Box::new(taken))
+    }
+
+    /// Who gets copies of a request.
+    pub fn mirrors(&self, taken: &TargetTry) -> impl Iterator<Item = &Mirror> {
+        let filters = taken.part.and_then(|part| self.split.get(part)?.filters.as_deref());
+        self.mirrors.iter().chain(filters.into_iter().flat_map(|filters| &filters.mirrors))
     }
 
     /// What the engine keeps of a request so that it can be sent again.
@@ -224,12 +292,20 @@ impl BalancedUpstreams {
         }
     }
 
-    fn pool_of(&self, received: HeadView<'_>, random: u64) -> &Arc<TargetPool> {
+    /// The pool of requests with this random number.
+    pub fn pool_at(&self, random: u64) -> &Arc<TargetPool> {
+        // The last part of a rule has all that are left.
+        let part = self.split.iter().find(|part| random < part.until || part.until == u64::MAX);
+        part.map_or(&self.pool, |part| &part.pool)
+    }
+
+    fn part_of(&self, received: HeadView<'_>, random: u64) -> Option<&CompiledPart> {
         if self.split.is_empty() {
-            return &self.pool;
+            return None;
         }
         let assigned = self.split.iter().find(|part| part.is_named_by(received));
-        assigned.or_else(|| self.split.iter().find(|part| random < part.until)).map_or(&self.pool, |part| &part.pool)
+        // The last part of a rule has all that are left.
+        assigned.or_else(|| self.split.iter().find(|part| random < part.until || part.until == u64::MAX))
     }
 
     fn key(&self, exchange: &Exchange<'_>) -> Option<u64> {
@@ -242,6 +318,19 @@ impl BalancedUpstreams {
             HashedValue::Header(name) => exchange.received().get(name).map(hash_bytes),
             HashedValue::Cookie(name) => cookie_value(exchange.received(), name).map(|value| hash_bytes(value.as_bytes())),
             HashedValue::Path => Some(hash_bytes(exchange.url.path.decoded.as_bytes())),
+        }
+    }
+}
+
+impl PartFilters {
+    /// Changes a request that goes to the part.
+    fn apply(&self, exchange: &mut Exchange<'_>) {
+        for change in &self.request {
+            change.apply(&exchange.request.headers, &mut exchange.outgoing.edits);
+        }
+        exchange.response.upstream_changes.extend(self.response.iter().cloned());
+        if let Some(rewrite) = &self.rewrite {
+            rewrite.apply(exchange);
         }
     }
 }
@@ -279,9 +368,9 @@ impl TargetTry {
         self.list.targets.get(self.index).map(|target| &target.upstream)
     }
 
-    /// Time to the first byte.
+    /// Time to the first byte of the first try.
     pub fn time(&self) -> Option<u64> {
-        self.first_byte_ms
+        self.within(self.began)
     }
 
     /// Another target for a request that is slow to be answered. `retarget` receives the parts of its head that change.
@@ -290,7 +379,7 @@ impl TargetTry {
         rules: &BalancedUpstreams,
         retarget: &mut tollgate_engine::Retarget,
         (now, random): (Nanos, u64),
-    ) -> Option<Arc<tollgate_engine::Target>> {
+    ) -> Option<Arc<Target>> {
         let (rule, hedging) = (rules.hedge.as_ref()?, self.pool.hedging.clone()?);
         let mut avoided = self.tried.clone();
         avoided.push(u16::try_from(self.index).unwrap_or(u16::MAX));
@@ -367,6 +456,9 @@ impl TargetTry {
         changes: &mut Vec<HeaderChange>,
     ) -> Option<Resend> {
         let retries = rules.retries.as_ref()?;
+        if self.until.is_some_and(|until| until <= now) {
+            return None;
+        }
         if self.tries >= retries.tries || !retries.wants(ended, self.may_repeat) {
             return None;
         }
@@ -388,12 +480,14 @@ impl TargetTry {
         self.began = now;
         self.is_recorded = false;
         let after = if same { retries.backoff.wait(self.tries - 1, random.rotate_left(32)) } else { 0 };
+        let after = after.max(retries.wait_min);
         self.tries += 1;
         self.begin();
         rules.stick(self.list.targets.get(next), changes);
         let upstream = &self.list.targets.get(next)?.upstream;
         self.retarget(upstream, retarget);
-        Some(Resend { after: Duration::from_nanos(after), first_byte_ms: self.first_byte_ms })
+        let first_byte_ms = self.within(now.saturating_add(after));
+        Some(Resend { after: Duration::from_nanos(after), first_byte_ms })
     }
 
     /// Writes the parts of a head that are for another upstream.
@@ -411,6 +505,12 @@ impl TargetTry {
                 &mut retarget.target,
             );
         }
+    }
+
+    /// Time to the first byte of a try that begins now.
+    fn within(&self, now: Nanos) -> Option<u64> {
+        let left = self.until.map(|until| (until.saturating_sub(now) / NS_PER_MS).max(1));
+        self.first_byte_ms.into_iter().chain(left).min()
     }
 
     fn begin(&self) {

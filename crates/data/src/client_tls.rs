@@ -1,8 +1,10 @@
 //! TLS towards clients: what the gateway's ports offer, and which client certificates are accepted.
 
 mod allow_list;
+mod listener;
 mod server_names;
 mod terms;
 
 pub use allow_list::{AllowList, CallerTls, Disallowed};
+pub use listener::{ListenerTlsTable, ListenerTlsTerms, SocketTls, TlsOptions};
 pub use terms::{ApiTls, ClientTerms, server_certificates};

@@ -29,6 +29,7 @@ use crate::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, 
 use crate::gateway_state::GatewayState;
 use crate::header_names::is_same_name;
 use crate::refusal::{self, Refusal};
+use crate::route::{RoutedRequest, Unrouted};
 use crate::snapshot::CoreSnapshot;
 use crate::url::Url;
 use called::CalledApi;
@@ -266,7 +267,9 @@ struct GatewayHandler {
     peer_text: Box<str>,
     http2: bool,
     /// The API port that the client connected to; 0 for the gateway's own.
-    listener: u16,
+    listener: u32,
+    /// Its number, if it is not the gateway's own.
+    listener_port: Option<u16>,
     tls: Option<Rc<CallerTls>>,
     client_tls: Option<Rc<ClientTls>>,
     /// Whether the gateway itself sends the requests.
@@ -297,8 +300,10 @@ impl GatewayHandler {
     fn new(core: Rc<CoreService>, client: &ClientInfo) -> Self {
         let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
         let is_logged = core.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
+        let listener_port = core.snapshot().port_number(client.listener);
         GatewayHandler {
             core,
+            listener_port,
             peer,
             peer_text: if is_logged { peer.to_string().into() } else { Box::default() },
             http2: client.http2,
@@ -364,23 +369,35 @@ impl Handler for GatewayHandler {
         }
         let snapshot = core.snapshot();
         let found = match &self.called {
-            None => snapshot.find(self.listener, request.authority, &path.decoded),
-            Some(called) => snapshot.called(&called.name, &path.decoded),
+            None => {
+                let routed = RoutedRequest::new(request.method, HeadView::new(&request.headers), request.query());
+                let server_name = self.client_tls.as_ref().and_then(|tls| tls.server_name.as_deref());
+                snapshot.find(self.listener, (request.authority, server_name), &path.decoded, &routed)
+            }
+            Some(called) => snapshot.called(&called.name, &path.decoded).ok_or(Unrouted::Nowhere),
         };
-        let Some(found) = found else {
-            totals.iter().for_each(|totals| totals.not_found.add(1));
-            if core.tap.is_sampled() {
-                let record = record_builder::build_unrouted(&core, request, client_ip, 404);
-                core.tap.take_unrouted(&record, core.time_of_day.unix_ns(now));
-                core.tap.put_back(record);
+        let found = match found {
+            Ok(found) => found,
+            Err(Unrouted::Misdirected) => {
+                totals.iter().for_each(|totals| totals.not_found.add(1));
+                reply::plain(outgoing, settings, 421, "Misdirected Request");
+                return Verdict::Reply;
             }
-            if settings.watch.logs_not_found {
-                tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
+            Err(Unrouted::Nowhere) => {
+                totals.iter().for_each(|totals| totals.not_found.add(1));
+                if core.tap.is_sampled() {
+                    let record = record_builder::build_unrouted(&core, request, client_ip, 404);
+                    core.tap.take_unrouted(&record, core.time_of_day.unix_ns(now));
+                    core.tap.put_back(record);
+                }
+                if settings.watch.logs_not_found {
+                    tracing::warn!(target: EVERY, client = %self.peer, method = request.method, host = %String::from_utf8_lossy(request.authority), path = request.path(), "no API matches this request");
+                }
+                reply::plain(outgoing, settings, 404, "Not Found");
+                // Connections to a port that no API has any more end.
+                outgoing.close |= self.listener != 0 && snapshot.port(self.listener).is_none();
+                return Verdict::Reply;
             }
-            reply::plain(outgoing, settings, 404, "Not Found");
-            // Connections to a port that no API has any more end.
-            outgoing.close |= self.listener != 0 && snapshot.port(self.listener).is_none();
-            return Verdict::Reply;
         };
         let url = Url { path, listen_bytes: found.listen_bytes, query: request.query().map(Cow::Borrowed) };
         if let Some(tracer) = &settings.watch.tracer
@@ -397,7 +414,7 @@ impl Handler for GatewayHandler {
         if settings.answers.request_id {
             self.request_id = Some(record_builder::request_id(&context));
         }
-        let result = self.walk(&context, &snapshot, found.api, url, outgoing);
+        let result = self.walk(&context, &snapshot, found, url, outgoing);
         self.end_chains(&context, &snapshot, result, outgoing)
     }
 
@@ -560,6 +577,7 @@ impl GatewayHandler {
             body_threads: &core.shared.registry.body_threads,
             client_ip,
             peer: self.peer,
+            listener_port: self.listener_port,
             loops: self.called.as_ref().map_or(0, |called| called.origin.loops),
             http2: self.http2,
             tls,
@@ -754,7 +772,7 @@ impl GatewayHandler {
             capture_bytes_max: 0,
             is_conditional: false,
             resend: None,
-            copy: None,
+            copies: Vec::new(),
         })
     }
 }

@@ -49,6 +49,8 @@ mod response_headers;
 mod response_hooks;
 mod reverse_headers;
 mod rewrite_url;
+mod route_cors;
+mod route_filters;
 mod rpc_call;
 mod rpc_rights;
 mod scope_check;
@@ -119,6 +121,7 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.
     listed("CrossOrigin", Runs, cross_origin::CrossOrigin::compile),
+    listed("RuleCors", Runs, route_cors::RuleCors::compile),
     // Refusals tell it too, because their clients need it as well; preflights do not, because browsers do not show them.
     listed("DeprecationNotice", Runs, deprecation_notice::DeprecationNotice::compile),
     // A page for people, which needs no key, as in Tyk.
@@ -186,6 +189,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("RequestHeaders", Runs, request_headers::RequestHeaders::compile),
     listed("RewriteUrl", Runs, rewrite_url::RewriteUrl::compile),
     listed("TransformMethod", Runs, transform_method::TransformMethod::compile),
+    // A rule of a route sees the URL by which it was found, unless a rewrite of the version has changed it.
+    listed("RouteFilters", Runs, route_filters::RouteFilters::compile),
     listed("McpCaller", Runs, mcp_caller::McpCaller::compile),
     listed("LlmCaller", Runs, llm_caller::LlmCaller::compile),
     // The gateway's own credentials replace what any step before has set.

@@ -1,7 +1,11 @@
 //! Ports of APIs: which ones a definition may open, what is spoken there, and which API answers. The control plane opens and closes them.
 
+use crate::client_tls::ListenerTlsTable;
+use crate::listeners::PortListeners;
 use crate::route::Router;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
 use tollgate_model::config::{AllowedPorts, GatewayConfig};
 
 /// The port of an API.
@@ -18,6 +22,8 @@ pub struct PortTerms {
     pub protocol: PortProtocol,
     /// Whether connections begin with a PROXY header.
     pub announced: bool,
+    /// The address, unless it is the gateway's own with the number that names the port.
+    pub address: Option<SocketAddr>,
 }
 
 /// The protocol of a port.
@@ -28,15 +34,18 @@ pub enum PortProtocol {
     H2c,
     Tcp,
     Tls,
+    /// Datagrams; only at listeners.
+    Udp,
 }
 
 impl PortProtocol {
-    const ALL: [(PortProtocol, &str); 5] = [
+    const ALL: [(PortProtocol, &str); 6] = [
         (PortProtocol::Http, "http"),
         (PortProtocol::Https, "https"),
         (PortProtocol::H2c, "h2c"),
         (PortProtocol::Tcp, "tcp"),
         (PortProtocol::Tls, "tls"),
+        (PortProtocol::Udp, "udp"),
     ];
 
     /// The protocol with a name.
@@ -51,7 +60,7 @@ impl PortProtocol {
 
     /// Whether bytes are forwarded that nothing inspects.
     pub fn is_stream(self) -> bool {
-        matches!(self, PortProtocol::Tcp | PortProtocol::Tls)
+        matches!(self, PortProtocol::Tcp | PortProtocol::Tls | PortProtocol::Udp)
     }
 
     /// Whether connections begin with a TLS handshake.
@@ -86,12 +95,12 @@ impl PortRules {
             "" => own,
             name => PortProtocol::named(name).ok_or_else(|| ("$.protocol", format!("{name} is not a protocol")))?,
         };
-        let terms = PortTerms { protocol: written, announced: announced && written.is_stream() };
+        let terms = PortTerms { protocol: written, announced: announced && written.is_stream(), address: None };
         if listen_port == 0 || listen_port == own_number {
             // HTTP/2 without TLS is understood wherever HTTP is.
             let fits = written == own || (written == PortProtocol::H2c && own == PortProtocol::Http);
             return match fits {
-                true => Ok(ApiPort { number: 0, terms: PortTerms { protocol: own, announced: false } }),
+                true => Ok(ApiPort { number: 0, terms: PortTerms { protocol: own, announced: false, address: None } }),
                 false => Err((
                     "$.protocol",
                     format!("the gateway's own port speaks {}: {} needs a listen_port of its own", own.name(), written.name()),
@@ -119,6 +128,18 @@ pub struct SnapshotPort {
     pub router: Router,
     /// APIs of streams by host, `None` for any host.
     pub streams: Vec<(Option<String>, usize)>,
+    /// The listeners that share it; `None` for a port that definitions open.
+    pub listeners: Option<PortListeners>,
+    /// TLS of these listeners; `None` for a port that has none, or that of the gateway.
+    pub tls: Option<Arc<ListenerTlsTable>>,
+}
+
+/// What is to be open.
+#[derive(Clone)]
+pub struct WantedPort {
+    pub terms: PortTerms,
+    /// TLS of listeners, if it is not that of the gateway.
+    pub tls: Option<Arc<ListenerTlsTable>>,
 }
 
 impl SnapshotPort {

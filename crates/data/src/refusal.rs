@@ -256,6 +256,10 @@ catalogue! {
     VIRTUAL_FAILED = 500, "virtual_failed", "Error during virtual endpoint execution. Contact Administrator for more details.";
     UPSTREAM_CREDENTIALS = 502, "upstream_credentials", "The upstream's credentials are not available" => UPSTREAM_TOKEN;
     SIGNING_CERTIFICATE = 500, "signing_certificate", "Certificate not found";
+    RULE_MISSING = 404, "rule_missing", "No rule of the route matches this request";
+    NO_BACKEND = 500, "no_backend", "The route names no backend that exists";
+    NO_BACKEND_FOR_CALLS = 503, "no_backend", "The route names no backend that exists";
+    NO_ENDPOINTS = 503, "no_endpoints", "The backend has no endpoints";
     ALL_HOSTS_DOWN = 503, "all_hosts_down", "all hosts are down" => HOSTS_DOWN;
     BREAKER_OPEN = 503, "breaker_open", "Service temporarily unavailable." => BREAKER;
     UPSTREAM_TIMEOUT = 504, "upstream_timeout", "Upstream service reached hard timeout.";

@@ -2,6 +2,7 @@
 //! Snapshots hold references to it; an entry is dropped after the last snapshot that uses it.
 
 use crate::api_call::ApiCallQueue;
+use crate::backends::RoutingState;
 use crate::breaker::{Breaker, BreakerPlace};
 use crate::bundle_store::BundleStore;
 use crate::found_target::FoundTarget;
@@ -83,6 +84,8 @@ pub struct Registry {
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
     pub certificates: Arc<Library>,
+    /// Listeners and backends that routes name.
+    pub routing: Arc<RoutingState>,
     next_serial: AtomicU64,
     /// The response cache, made when the first API uses it.
     cache: OnceLock<Arc<Cache>>,
@@ -184,6 +187,7 @@ impl Registry {
             auth_client: self.auth_client.clone(),
             oauth_clients: self.oauth_clients.clone(),
             certificates: self.certificates.clone(),
+            routing: self.routing.clone(),
             body_threads: self.body_threads.clone(),
             ..Registry::default()
         }
@@ -453,6 +457,7 @@ impl Registry {
         llm_figures.purge();
         mcp_servers.purge();
         hook_meters.purge();
+        self.routing.backends.purge();
         self.patterns.purge();
         let mut configs = client_configs.lock().unwrap_or_else(PoisonError::into_inner);
         configs.retain(|_, config| Arc::strong_count(config) > 1);

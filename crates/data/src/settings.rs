@@ -1,6 +1,7 @@
 //! The gateway's configuration in the form that the data path uses.
 
 use crate::client_address::ClientAddress;
+use crate::client_tls::TlsOptions;
 use crate::error_overrides::OverrideRules;
 use crate::error_templates::ErrorTemplates;
 use crate::header_names::is_same_name;
@@ -69,6 +70,10 @@ pub struct RoutingTerms {
     pub control_paths: Vec<String>,
     /// Ports that definitions may name.
     pub ports: PortRules,
+    /// The file with listeners and backends; empty for none.
+    pub tables_file: PathBuf,
+    /// TLS of listeners.
+    pub tls: TlsOptions,
 }
 
 /// Largest bodies, and the memory for those that are kept.
@@ -269,6 +274,8 @@ impl Settings {
                 skip_url_cleaning: http.skip_url_cleaning,
                 control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
                 ports: PortRules::new(config),
+                tables_file: config.tollgate.routing_file.clone(),
+                tls: TlsOptions::new(config),
             },
             sizes: BodySizes {
                 request_body_bytes_max: Some(http.max_request_body_size).filter(|bytes| *bytes > 0),

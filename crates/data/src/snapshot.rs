@@ -6,8 +6,9 @@ use crate::discovery::MirroredDiscovery;
 use crate::exchange::ChainLink;
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
-use crate::port::{PortTerms, SnapshotPort};
-use crate::route::{Found, Router};
+use crate::port::{SnapshotPort, WantedPort};
+use crate::route::{Found, RoutedRequest, Router, Unrouted};
+use crate::route_rules::CompiledRoute;
 use crate::target_pool::TargetPool;
 use crate::upstream::Upstream;
 use crate::url::Url;
@@ -25,8 +26,8 @@ use tollgate_mcp_federation::FederatedServer;
 pub struct Snapshot {
     pub apis: Vec<Arc<CompiledApi>>,
     router: Router,
-    /// Ports of APIs, except the gateway's own.
-    ports: BTreeMap<u16, SnapshotPort>,
+    /// Ports of APIs and sockets of listeners, except the gateway's own, by the names that connections have.
+    ports: BTreeMap<u32, SnapshotPort>,
     by_id: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
 }
@@ -39,6 +40,8 @@ pub struct CompiledApi {
     pub provider: Option<ProviderEndpoints>,
     /// Answers what the upstream says of itself.
     pub mirrored: Option<MirrorEndpoints>,
+    /// How requests reach it, if not by its listen path.
+    pub route: Option<CompiledRoute>,
 }
 
 /// Like the endpoints of a provider, for what the gateway asks the upstream when a client asks the gateway.
@@ -77,6 +80,12 @@ pub enum Versions {
     /// One version serves all requests.
     One {
         version: ApiVersion,
+        /// When the whole API expires.
+        expires: Expiry,
+    },
+    /// The rules of a route: which one a request belongs to was found out with the API.
+    Rules {
+        rules: Vec<ApiVersion>,
         /// When the whole API expires.
         expires: Expiry,
     },
@@ -195,6 +204,7 @@ impl Versions {
         match self {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => std::slice::from_ref(version),
             Versions::Many { versions, .. } => versions,
+            Versions::Rules { rules, .. } => rules,
             Versions::Unclear { .. } => &[],
         }
     }
@@ -222,18 +232,31 @@ impl std::ops::Deref for CompiledApi {
 
 impl Snapshot {
     /// Makes a snapshot of APIs, the router of the gateway's own port, and the other ports.
-    pub fn new(apis: Vec<Arc<CompiledApi>>, router: Router, ports: BTreeMap<u16, SnapshotPort>) -> Self {
+    pub fn new(apis: Vec<Arc<CompiledApi>>, router: Router, ports: BTreeMap<u32, SnapshotPort>) -> Self {
         let index =
             |name: fn(&CompiledApi) -> &String| apis.iter().enumerate().map(|(index, api)| (name(api).clone(), index)).collect();
         Snapshot { by_id: index(|api| &api.id), by_name: index(|api| &api.name), router, ports, apis }
     }
 
-    /// The API of a request to a port; 0 is the gateway's own.
+    /// The API of a request to a port; 0 is the gateway's own. `server_name` is the host that the connection's handshake named.
     #[inline]
-    pub fn find(&self, port: u16, authority: &[u8], path: &str) -> Option<Found> {
-        let router = if port == 0 { &self.router } else { &self.ports.get(&port)?.router };
+    pub fn find(
+        &self,
+        port: u32,
+        (authority, server_name): (&[u8], Option<&str>),
+        path: &str,
+        request: &RoutedRequest<'_>,
+    ) -> Result<Found, Unrouted> {
+        let mut router = &self.router;
+        if port != 0 {
+            let port = self.ports.get(&port).ok_or(Unrouted::Nowhere)?;
+            router = match &port.listeners {
+                None => &port.router,
+                Some(listeners) => listeners.router(authority, server_name)?,
+            };
+        }
         let host = if router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
-        router.find(host, path)
+        router.find(host, path, request).ok_or(Unrouted::Nowhere)
     }
 
     /// The API of a call, by id or name. Its listen path may be there, or not.
@@ -242,17 +265,27 @@ impl Snapshot {
         // A stream understands no requests.
         let compiled = self.apis.get(api).filter(|api| api.stream.is_none())?;
         let listen_bytes = if path.starts_with(&compiled.listen_path) { compiled.listen_path.len() } else { 0 };
-        Some(Found { api, listen_bytes })
+        Some(Found { api, listen_bytes, rule: None })
     }
 
     /// A port of APIs.
-    pub fn port(&self, number: u16) -> Option<&SnapshotPort> {
-        self.ports.get(&number)
+    pub fn port(&self, name: u32) -> Option<&SnapshotPort> {
+        self.ports.get(&name)
+    }
+
+    /// The number of the port with this name; `None` for the gateway's own.
+    pub fn port_number(&self, name: u32) -> Option<u16> {
+        match u16::try_from(name) {
+            Ok(0) => None,
+            Ok(number) => Some(number),
+            Err(_) => self.ports.get(&name)?.terms.address.map(|address| address.port()),
+        }
     }
 
     /// All ports of APIs, with what is spoken there.
-    pub fn ports(&self) -> BTreeMap<u16, PortTerms> {
-        self.ports.iter().map(|(number, port)| (*number, port.terms)).collect()
+    pub fn ports(&self) -> BTreeMap<u32, WantedPort> {
+        let wanted = |port: &SnapshotPort| WantedPort { terms: port.terms, tls: port.tls.clone() };
+        self.ports.iter().map(|(name, port)| (*name, wanted(port))).collect()
     }
 
     /// The pools of targets of all APIs.

@@ -12,7 +12,8 @@ use tollgate_balance::{EjectionCause, Nanos, RetryBudget, TryResult};
 /// Targets of one version, or of one part of its split.
 pub struct TargetPool {
     pub name: PoolName,
-    pub targets: ArcSwap<TargetList>,
+    /// Its own, or those of a backend that others use too.
+    pub targets: Arc<ArcSwap<TargetList>>,
     /// Budget of all pools of the version.
     pub budget: Arc<RetryBudget>,
     /// Second sendings of requests, if they are sent twice.

@@ -63,7 +63,7 @@ pub(crate) struct Connection {
     client: Stream,
     client_address: SocketAddr,
     /// Name of the listener that accepted the connection.
-    listener: u16,
+    listener: u32,
     /// The client's IP address as text.
     client_ip: ClientIp,
     /// Held while the connection lives. None for an HTTP/2 stream, which is counted with its connection.
@@ -583,7 +583,7 @@ impl Connection {
         if let Some(keep) = forward.resend.filter(|_| !upgrade) {
             let body_bytes = body.iter().map(|part| part.len()).sum();
             self.keep_request(out, keep, body_bytes, request.is_idempotent() && !forward.is_conditional);
-            self.copy_request(forward.copy.take());
+            self.copy_request(std::mem::take(&mut forward.copies));
         }
         loop {
             let pooled = self.core.pool.borrow_mut().take(forward.target_serial, self.core.deadlines.now_ms(), &self.core.limits);

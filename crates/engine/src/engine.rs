@@ -2,8 +2,9 @@
 
 use crate::addresses::AddressLimit;
 use crate::core::Core;
+use crate::datagrams::forward_datagrams;
 use crate::limits::Limits;
-use crate::listen::{Listen, NewListener};
+use crate::listen::{Listen, ListenSocket, NewListener};
 use crate::listener::{accept, adopt, bind_all};
 use crate::own_requests::CoreEntrance;
 use crate::peers::{CoreBalancer, FileShortage, INBOX_MAX, Peer, PeerMessage};
@@ -12,7 +13,7 @@ use crate::service::ServiceFactory;
 use crate::stats::CoreStats;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -83,8 +84,26 @@ impl ListenerControl {
         bind_all(address, cores)
     }
 
+    /// Binds sockets for datagrams, one per core. A client's datagrams come to the same one.
+    ///
+    /// # Errors
+    /// The address can't be bound.
+    pub fn bind_datagrams(address: SocketAddr, cores: usize) -> io::Result<Vec<UdpSocket>> {
+        let bind = || -> io::Result<UdpSocket> {
+            let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+            socket.set_reuse_port(true)?;
+            if address.is_ipv6() && !address.ip().is_unspecified() {
+                socket.set_only_v6(true)?;
+            }
+            socket.set_nonblocking(true)?;
+            socket.bind(&SockAddr::from(address))?;
+            Ok(socket.into())
+        };
+        (0..cores).map(|_| bind()).collect()
+    }
+
     /// Begins to accept connections from the sockets of a listener.
-    pub fn open(&self, listen: Listen, sockets: Vec<TcpListener>) -> OpenListener {
+    pub fn open(&self, listen: Listen, sockets: Vec<ListenSocket>) -> OpenListener {
         let (open, closed) = watch::channel(());
         let listen = Arc::new(listen);
         for (socket, core) in sockets.into_iter().zip(self.cores.iter().cycle()) {
@@ -122,7 +141,7 @@ impl Engine {
                 }
                 listeners.push(socket.try_clone()?);
                 if let Some(own) = by_core.get_mut(core) {
-                    own.push(NewListener { listen: listen.clone(), socket, closed: closed.clone() });
+                    own.push(NewListener { listen: listen.clone(), socket: ListenSocket::Tcp(socket), closed: closed.clone() });
                 }
             }
         }
@@ -185,7 +204,13 @@ fn run_core(
         let core = Rc::new(Core::new(config.limits.clone(), service, resolver, peers.clone(), stats, address_limit));
         core.service.start(CoreEntrance::new(&core));
         tokio::task::spawn_local(core.clone().keep_time());
-        let begin = |listener| tokio::task::spawn_local(accept(core.clone(), listener));
+        let begin = |listener: NewListener| {
+            let NewListener { listen, socket, closed } = listener;
+            match socket {
+                ListenSocket::Tcp(socket) => tokio::task::spawn_local(accept(core.clone(), listen, socket, closed)),
+                ListenSocket::Udp(socket) => tokio::task::spawn_local(forward_datagrams(core.clone(), listen, socket, closed)),
+            }
+        };
         let mut accepting: Vec<_> = listeners.into_iter().map(begin).collect();
         loop {
             tokio::select! {

@@ -10,6 +10,7 @@ mod buffer_account;
 mod connection;
 mod core;
 mod counter;
+mod datagrams;
 mod deadlines;
 mod dial;
 mod egress;
@@ -51,7 +52,7 @@ pub use counter::Counter;
 pub use engine::{Engine, EngineConfig, ListenerControl, OpenListener};
 pub use fault::{Fault, FaultKind, FaultReason};
 pub use limits::Limits;
-pub use listen::{Content, Listen, TlsConfigSelector, TrustedProxies};
+pub use listen::{Content, Listen, ListenSocket, TlsChoice, TlsConfigSelector, TrustedProxies};
 pub use pace::Speed;
 pub use resolver::{SrvRecord, SrvResolver};
 pub use service::{

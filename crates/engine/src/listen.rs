@@ -2,14 +2,25 @@
 
 use rustls::ServerConfig;
 use rustls::server::ClientHello;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Selects the TLS settings for a client; called once per handshake.
+/// Decides about TLS clients; called once per connection.
 pub trait TlsConfigSelector: Send + Sync {
-    /// The settings for a client with this ClientHello.
-    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig>;
+    /// What becomes of a client with this ClientHello.
+    fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice;
+}
+
+/// What becomes of a TLS client.
+pub enum TlsChoice {
+    /// TLS ends here, with these settings, and the connection carries this.
+    End(Arc<ServerConfig>, Content),
+    /// The bytes are forwarded as they come ([`Service::stream`](crate::Service)).
+    Pass,
+    /// The connection is closed.
+    Refuse,
 }
 
 /// Tells whether connections from an address start with a PROXY header.
@@ -21,10 +32,10 @@ pub struct Listen {
     /// The address; port 0 selects a free port.
     pub address: SocketAddr,
     /// Tells services where a client connected ([`ClientInfo::listener`](crate::ClientInfo)); 0 for the gateway's own address.
-    pub name: u16,
-    /// What its connections carry.
+    pub name: u32,
+    /// What its connections carry, if they have no TLS.
     pub content: Content,
-    /// TLS settings, if the port speaks TLS.
+    /// Decides about connections, if the port speaks TLS.
     pub tls: Option<Arc<dyn TlsConfigSelector>>,
     /// The proxies that announce clients in a PROXY header; none if absent.
     pub proxies: Option<TrustedProxies>,
@@ -39,10 +50,32 @@ pub enum Content {
     Stream,
 }
 
+/// A socket that clients reach.
+#[derive(Debug)]
+pub enum ListenSocket {
+    /// Accepts connections.
+    Tcp(TcpListener),
+    /// Receives datagrams.
+    Udp(UdpSocket),
+}
+
+impl ListenSocket {
+    /// A second handle of the same socket.
+    ///
+    /// # Errors
+    /// No file descriptor is left.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            ListenSocket::Tcp(socket) => ListenSocket::Tcp(socket.try_clone()?),
+            ListenSocket::Udp(socket) => ListenSocket::Udp(socket.try_clone()?),
+        })
+    }
+}
+
 /// A listening socket of one core.
 pub(crate) struct NewListener {
     pub listen: Arc<Listen>,
-    pub socket: TcpListener,
+    pub socket: ListenSocket,
     /// Ends with its sender, when the listener closes.
     pub closed: watch::Receiver<()>,
 }

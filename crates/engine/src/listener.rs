@@ -5,7 +5,7 @@ use crate::addresses::{IpPermit, LimitReached};
 use crate::core::Core;
 use crate::fault::is_out_of_files;
 use crate::handshake::enter;
-use crate::listen::{Listen, NewListener};
+use crate::listen::Listen;
 use crate::peers::{CountedConnection, HandedConnection, PeerEntry};
 use crate::serve::serve;
 use crate::service::ClientInfo;
@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 
 /// Connections that may wait to be accepted; the kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 4096;
@@ -55,8 +56,12 @@ pub(crate) fn bind_all(mut address: SocketAddr, cores: usize) -> io::Result<Vec<
 }
 
 /// Accepts until `core` drains or the listener closes, then accepts the connections that are already queued, so that none of them is refused.
-pub(crate) async fn accept(core: Rc<Core>, listener: NewListener) -> io::Result<()> {
-    let NewListener { listen, socket, mut closed } = listener;
+pub(crate) async fn accept(
+    core: Rc<Core>,
+    listen: Arc<Listen>,
+    socket: TcpListener,
+    mut closed: watch::Receiver<()>,
+) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(socket)?;
     let mut logged: Option<Instant> = None;
     let mut in_turn = 0;

@@ -64,7 +64,7 @@ pub(crate) enum PeerEntry {
     /// The PROXY header and TLS handshake of the listener that accepted it, if it wants them.
     Listener(Arc<Listen>),
     /// Its next request: it was served before. The name of its listener.
-    Served(u16),
+    Served(u32),
 }
 
 /// One connection in the count of its core and of its address; dropping it decrements both.

@@ -99,7 +99,7 @@ pub struct ClientInfo {
     /// Address of the client: the peer, or the client announced by a trusted proxy.
     pub address: SocketAddr,
     /// Name of the listener that accepted it ([`Listen::name`](crate::Listen)).
-    pub listener: u16,
+    pub listener: u32,
     /// Result of the TLS handshake, if the connection uses TLS.
     pub tls: Option<Rc<ClientTls>>,
     /// Whether requests arrive over HTTP/2.
@@ -275,9 +275,9 @@ pub struct Forward {
     pub is_conditional: bool,
     /// What to keep of the request so that [`Handler::on_try_ended`] may have it sent again. Nothing is kept of one that may switch protocols.
     pub resend: Option<KeepForResend>,
-    /// The handler of an exchange without a client that gets a copy of the request, when the exchange ends. It needs `resend`, within whose
+    /// The handlers of exchanges without a client that each get a copy of the request, when the exchange ends. They need `resend`, within whose
     /// bound the copy is kept; a larger request is not copied.
-    pub copy: Option<Box<dyn Handler>>,
+    pub copies: Vec<Box<dyn Handler>>,
 }
 
 /// What is kept of a request so that it can be sent again.

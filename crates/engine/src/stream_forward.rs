@@ -19,8 +19,14 @@ use tollgate_clock::MonoTime;
 /// How often the bytes of a connection are reported.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// Serves such a connection to its end. `_counted` counts it meanwhile.
-pub(crate) async fn forward_stream(core: Rc<Core>, mut client: Stream, info: ClientInfo, _counted: CountedConnection) {
+/// Serves such a connection to its end. `first` are bytes of the client that were read already. `_counted` counts the connection meanwhile.
+pub(crate) async fn forward_stream(
+    core: Rc<Core>,
+    mut client: Stream,
+    info: ClientInfo,
+    first: Vec<u8>,
+    _counted: CountedConnection,
+) {
     core.stats.clients.add(1);
     let Some(mut handler) = core.service.stream(&info) else { return client.abort() };
     let Some(slot) = PoolSlot::take(&core.tunnels_open, core.limits.tunnels_max) else {
@@ -36,9 +42,13 @@ pub(crate) async fn forward_stream(core: Rc<Core>, mut client: Stream, info: Cli
         }
     };
     handler.on_connected(MonoTime::now());
-    let mut tunnel = Tunnel::new(upstream, slot, Outbox::default(), Outbox::default());
+    let mut to_upstream = Outbox::default();
+    to_upstream.put(&first);
+    let first_bytes = first.len() as u64;
+    drop(first);
+    let mut tunnel = Tunnel::new(upstream, slot, to_upstream, Outbox::default());
     // The two futures below take turns, so the cells are never in use twice.
-    let (moved, has_moved) = (Cell::new((0, 0)), Cell::new(false));
+    let (moved, has_moved) = (Cell::new((first_bytes, 0)), Cell::new(false));
     let copying = poll_fn(|cx| {
         let mut buffers = core.buffers.borrow_mut();
         let poll = tunnel.poll(cx, &mut client, &mut buffers.scratch, &mut Turn::new(None));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tollgate_access::keys::Policies;
-use tollgate_control::definitions::{DASHBOARD_FIELDS, DefinitionText, problems_together};
+use tollgate_control::definitions::{DASHBOARD_FIELDS, DefinitionText, load_routing_file, problems_together};
 use tollgate_data::bundle_store::BundleStore;
 use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
@@ -24,6 +24,10 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
         println!("tollgate: no configuration is found: name one, or the files to check");
         return ExitCode::FAILURE;
     };
+    let tables = load_routing_file(&basis.settings, &basis.registry);
+    if !basis.settings.routing.tables_file.as_os_str().is_empty() {
+        failed |= report(&basis.settings.routing.tables_file, &tables);
+    }
     for file in &files {
         failed |= match file.is_dir() {
             true => check_directory(file, &basis),
@@ -94,7 +98,7 @@ fn check_directory(directory: &Path, basis: &CheckBasis) -> bool {
     let failed = checked.iter().any(|(_, api)| api.is_none());
     let is_here = |api: &Arc<CompiledApi>| basis.settings.has_tag_of(&api.tags);
     let usable: Vec<_> = checked.into_iter().filter_map(|(path, api)| Some((path, api.filter(is_here)?))).collect();
-    let together = problems_together(&usable, &basis.settings);
+    let together = problems_together(&usable, &basis.settings, &basis.registry);
     together.iter().for_each(|problem| println!("{problem}"));
     failed || together.iter().any(Problem::is_error)
 }
@@ -144,7 +148,7 @@ fn config_problems(file: &Path) -> Vec<Problem> {
             let (settings, found) = Settings::new(&config).with_errors(&config);
             let policies = &config.policies;
             let (_, in_policies) = Policies::load(&policies.policy_path, &policies.policy_record_name, &Policies::default());
-            let found = found.into_iter().chain(problems_together(&[], &settings)).chain(in_policies);
+            let found = found.into_iter().chain(problems_together(&[], &settings, &Registry::default())).chain(in_policies);
             problems.extend(found.map(|problem| if problem.file.is_some() { problem } else { problem.within(Some(file)) }));
             problems
         }

@@ -27,6 +27,8 @@ mod orgs;
 mod paths;
 mod policies;
 mod protections;
+mod route_filters;
+mod routes;
 mod routing;
 mod signatures;
 mod target_choice;

@@ -42,6 +42,7 @@ mod proxy;
 mod request_signing;
 mod response_processor;
 mod rewrite;
+pub(crate) mod route;
 mod service_url;
 mod tollgate;
 mod upstream;
@@ -85,6 +86,11 @@ pub use proxy::{Proxy, Transport};
 pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
+pub use route::{
+    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathRewrite, RouteAttachment, RouteBackend, RouteCors, RouteDefinition,
+    RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite, RouteRule, RouteSticky, RouteTimeouts,
+    ValueMatch,
+};
 pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
@@ -491,7 +497,8 @@ impl ApiDefinition {
 
     /// Whether the API forwards bytes that nothing inspects.
     pub fn is_stream(&self) -> bool {
-        matches!(self.protocol.as_str(), "tcp" | "tls")
+        let is_route = self.tollgate.route.as_ref().is_some_and(|route| route.kind == RouteKind::Stream);
+        is_route || matches!(self.protocol.as_str(), "tcp" | "tls")
     }
 
     /// The scheme of targets that have none.

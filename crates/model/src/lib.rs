@@ -22,6 +22,7 @@ pub mod problem;
 pub mod readable_files;
 pub mod reference;
 pub mod request_id;
+pub mod routing;
 pub mod session;
 pub mod span;
 pub mod zero_values;

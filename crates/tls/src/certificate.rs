@@ -111,6 +111,15 @@ impl Certificate {
     }
 }
 
+/// The URIs among the alternative names of a certificate.
+pub(crate) fn uris_of(der: &[u8]) -> Result<Vec<String>, String> {
+    let (_, parsed) = X509Certificate::from_der(der).map_err(|error| format!("not a certificate: {error}"))?;
+    let alternatives = parsed.subject_alternative_name().ok().flatten();
+    let names = alternatives.iter().flat_map(|alternatives| &alternatives.value.general_names);
+    let uri = |name: &GeneralName<'_>| if let GeneralName::URI(uri) = name { Some((*uri).to_owned()) } else { None };
+    Ok(names.filter_map(uri).collect())
+}
+
 fn issued_by(authority: &CertificateDer<'_>) -> Result<Arc<dyn ClientCertVerifier>, String> {
     let mut roots = RootCertStore::empty();
     roots.add(authority.clone().into_owned()).map_err(|error| format!("not usable as an authority: {error}"))?;

@@ -1,7 +1,7 @@
 //! TLS to upstreams: the system's roots and verification by name, unless an API configures otherwise; pinned keys; and the gateway's own
 //! certificates for upstreams that request one.
 
-use super::certificate::Facts;
+use super::certificate::{Facts, uris_of};
 use super::library::{CertificateSlot, Library};
 use super::{provider, versions};
 use crate::ServiceKind;
@@ -61,8 +61,10 @@ pub struct TlsRules {
     pub certificate: Option<String>,
     /// The certificate's key, if it is in a file of its own.
     pub key_file: Option<String>,
-    /// The only trusted authorities, by file or identifier; empty for those of the system.
+    /// The only trusted authorities, by file or identifier or as PEM text; empty for those of the system.
     pub authorities: Vec<String>,
+    /// Names of which the certificate must have one in place of the host's: `dns:` and a host, or `uri:` and a URI. Empty for the host's.
+    pub names: Vec<String>,
     /// Whether HTTP/2 is used with upstreams that support it.
     pub http2: bool,
     /// The kind of server that the gateway itself calls; the configuration may have proxies and certificates for it.
@@ -126,6 +128,7 @@ impl TlsSettings {
             certificate: best(&self.certificates, host).cloned(),
             key_file: None,
             authorities: Vec::new(),
+            names: Vec::new(),
             http2: self.http2,
             service: ServiceKind::Other,
         }
@@ -173,6 +176,7 @@ pub fn client_config(rules: &TlsRules, library: &Library) -> Result<ClientConfig
         insecure: rules.insecure,
         checks_common_name: rules.checks_common_name,
         pins: rules.pins.clone(),
+        names: rules.names.clone(),
         provider,
     };
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
@@ -198,8 +202,11 @@ fn own_roots(names: &[String], library: &Library) -> Result<RootCertStore, Strin
     for name in names {
         let text = match library.stored_text(name) {
             Some(text) => text,
+            None if Library::is_text(name) => name.as_bytes().to_vec(),
             None => std::fs::read(name).map_err(|error| format!("authority {name}: {error}"))?,
         };
+        // A text is no name for a message.
+        let name = if Library::is_text(name) { "text" } else { name };
         for certificate in CertificateDer::pem_slice_iter(&text) {
             let certificate = certificate.map_err(|error| format!("authority {name}: {error}"))?;
             roots.add(certificate).map_err(|error| format!("authority {name}: {error}"))?;
@@ -244,6 +251,7 @@ struct Verifier {
     insecure: bool,
     checks_common_name: bool,
     pins: Vec<String>,
+    names: Vec<String>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -271,6 +279,25 @@ impl Verifier {
             true => Ok(()),
             false => Err(CertificateError::NotValidForName.into()),
         }
+    }
+
+    /// Verifies the chain to a root, and that the certificate has one of the names.
+    fn check_names(
+        &self,
+        leaf: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> Result<(), rustls::Error> {
+        let parsed = ParsedCertificate::try_from(leaf)?;
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        verify_server_cert_signed_by_trust_anchor(&parsed, &self.roots, intermediates, now, algorithms)?;
+        let uris = uris_of(leaf).map_err(rustls::Error::General)?;
+        let has = |name: &String| match name.split_once(':') {
+            Some(("uri", uri)) => uris.iter().any(|own| own == uri),
+            Some(("dns", host)) => ServerName::try_from(host).is_ok_and(|host| verify_server_name(&parsed, &host).is_ok()),
+            _ => false,
+        };
+        if self.names.iter().any(has) { Ok(()) } else { Err(CertificateError::NotValidForName.into()) }
     }
 
     /// Verifies a pinned key: it is the upstream's own, or that of an authority with a valid chain to the upstream. A pinned certificate
@@ -332,7 +359,9 @@ impl ServerCertVerifier for Verifier {
         if self.checks_common_name {
             self.check_common_name(leaf, intermediates, host, now)?;
         }
-        if !self.pins.is_empty() {
+        if !self.names.is_empty() {
+            self.check_names(leaf, intermediates, now)?;
+        } else if !self.pins.is_empty() {
             self.check_pins(leaf, intermediates, host, now)?;
         } else if !self.insecure && !self.checks_common_name {
             let strict = self.strict.as_ref().ok_or(rustls::Error::from(CertificateError::UnknownIssuer))?;

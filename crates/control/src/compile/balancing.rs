@@ -5,7 +5,9 @@ use arc_swap::ArcSwap;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_balance::{Backoff, BalanceMethod, BudgetRules, Candidate, Candidates, HealthRules, TargetHealth, hash_bytes};
-use tollgate_data::balanced::{BalancedUpstreams, CompiledHedge, CompiledPart, CompiledRetries, HashedValue, Mirror, Sticky};
+use tollgate_data::balanced::{
+    BalancedUpstreams, CompiledHedge, CompiledPart, CompiledRetries, HashedValue, Mirror, MirrorTarget, Sticky,
+};
 use tollgate_data::middleware::Context;
 use tollgate_data::pool_name::PoolName;
 use tollgate_data::registry::Registry;
@@ -51,16 +53,19 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
         method,
         health,
     };
-    let mirror = match &rules.mirror {
-        None => None,
-        Some(mirror) => match Upstream::new(&mirror.url, &tls, context.registry) {
-            Ok(upstream) => Some(Mirror { upstream, until: point(mirror.percent), body_bytes_max: mirror.body_bytes_max }),
+    let mut mirrors = Vec::new();
+    if let Some(mirror) = &rules.mirror {
+        match Upstream::new(&mirror.url, &tls, context.registry) {
+            Ok(upstream) => {
+                let target = MirrorTarget::Own(Box::new(upstream));
+                mirrors.push(Mirror { target, until: point(mirror.percent), body_bytes_max: mirror.body_bytes_max });
+            }
             Err(error) => {
                 context.error("$.tollgate.upstream.mirror.url", error);
                 return None;
             }
-        },
-    };
+        }
+    }
     let own_maker = maker("");
     let makers: Vec<ListMaker> = rules.split.iter().map(|part| maker(&part.name)).collect();
     let own = pool(
@@ -80,6 +85,7 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
             until: point(percent),
             header: part.header.as_ref().map(|header| (header.name.clone(), header.value.clone())),
             cookie: part.cookie.as_ref().map(|cookie| (cookie.name.clone(), cookie.value.clone())),
+            filters: None,
         });
     }
     let mut fault_statuses = rules.health.as_ref().map(|health| health.statuses.clone()).unwrap_or_default();
@@ -92,12 +98,14 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
         fault_statuses,
         retries: rules.retries.as_ref().map(retries),
         hedge: rules.hedge.as_ref().map(hedge),
-        mirror,
+        mirrors,
+        is_for_calls: false,
+        answer_ms: None,
     })
 }
 
 /// The random number below which this share of all random numbers is.
-fn point(percent: f64) -> u64 {
+pub(super) fn point(percent: f64) -> u64 {
     // 100 percent is every random number.
     if percent >= 100.0 { u64::MAX } else { (percent / 100.0 * u64::MAX as f64) as u64 }
 }
@@ -139,6 +147,25 @@ impl ListMaker {
     }
 }
 
+/// The list of one target.
+pub(super) fn list_of_url(
+    definition: &ApiDefinition,
+    name: &PoolName,
+    url: &str,
+    context: &Context<'_>,
+) -> Result<TargetList, String> {
+    let maker = ListMaker {
+        name: name.clone(),
+        tls: context.upstream_tls(definition),
+        sticky_key: context.settings.upstreams.sticky_key,
+        registry: context.registry.clone(),
+        zone: String::new(),
+        method: BalanceMethod::default(),
+        health: health_rules(None),
+    };
+    maker.list(std::iter::once((url, 1, 0))).map_err(|(_, error)| error)
+}
+
 fn pool(
     definition: &ApiDefinition,
     maker: ListMaker,
@@ -174,7 +201,7 @@ fn pool(
     let budget = context.registry.retry_budget(&name);
     let hedges = definition.tollgate.upstream.as_ref().is_some_and(|rules| rules.hedge.is_some());
     let hedging = hedges.then(|| context.registry.hedging(&name));
-    Some(Arc::new(TargetPool { name, targets: ArcSwap::from_pointee(list), budget, hedging, watch }))
+    Some(Arc::new(TargetPool { name, targets: Arc::new(ArcSwap::from_pointee(list)), budget, hedging, watch }))
 }
 
 fn drop_verdict(health: &TargetHealth) {
@@ -227,6 +254,8 @@ fn retries(rules: &RetryRules) -> CompiledRetries {
         causes: rules.causes.clone(),
         statuses: rules.statuses.clone(),
         methods: rules.methods.iter().map(|method| method.to_ascii_uppercase()).collect(),
+        any_method: false,
+        wait_min: 0,
         try_ms: (rules.try_ms > 0).then_some(rules.try_ms),
         backoff: Backoff { first: rules.backoff_ms * NS_PER_MS, most: rules.backoff_ms_max * NS_PER_MS },
         budget: BudgetRules { percent: rules.budget_percent, saved_max: rules.budget_saved_max, per_s_min: rules.budget_per_s_min },

@@ -1,5 +1,6 @@
 //! Compiles one version: its chain, its upstreams, and changes to its responses.
 
+use super::route::{self, NumberedRule};
 use super::{balancing, chain, expiry_of, federation, llm};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use tollgate_data::graphql::{GraphServer, GraphTerms, GraphqlApi, GraphqlSource}
 use tollgate_data::header_change::HeaderChange;
 use tollgate_data::header_names::HeaderNames;
 use tollgate_data::middleware::Context;
+use tollgate_data::route_rules::header_changes;
 use tollgate_data::snapshot::{ApiVersion, Expiry, Upstreams};
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::{Upstream, split_url};
@@ -16,9 +18,16 @@ use tollgate_http::is_value;
 use tollgate_model::api::{ApiDefinition, VersionInfo};
 use tollgate_model::reference::SecretSources;
 
-pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo, context: &mut Context<'_>) -> Option<ApiVersion> {
-    let chain = chain::compile(definition, name, info, context);
-    let upstreams = upstreams(definition, info, context);
+/// With a rule, what of the version belongs to it.
+pub(super) fn compile(
+    definition: &ApiDefinition,
+    name: &str,
+    info: &VersionInfo,
+    rule: Option<NumberedRule<'_>>,
+    context: &mut Context<'_>,
+) -> Option<ApiVersion> {
+    let chain = chain::compile(definition, name, info, rule.map(|numbered| numbered.rule), context);
+    let upstreams = upstreams(definition, info, rule, context);
     let expires = expiry_of(&info.expires);
     let (chain, matcher) = chain?;
     let removes_forwarded_for =
@@ -32,7 +41,7 @@ pub(super) fn compile(definition: &ApiDefinition, name: &str, info: &VersionInfo
         first_byte_ms: first_byte_ms(definition, info),
         response_lines: response_lines(expiry_of(&definition.expiration), expires),
         replaces_rate_limit: context.settings.answers.reports_quotas && context.settings.answers.tyk_limit_headers,
-        response_changes: response_changes(info, &context.settings.documents.secrets),
+        response_changes: response_changes(info, rule, &context.settings.documents.secrets),
     })
 }
 
@@ -52,9 +61,19 @@ pub(super) fn compile_provider(definition: &ApiDefinition, context: &mut Context
     })
 }
 
-fn upstreams(definition: &ApiDefinition, info: &VersionInfo, context: &mut Context<'_>) -> Option<Upstreams> {
+fn upstreams(
+    definition: &ApiDefinition,
+    info: &VersionInfo,
+    rule: Option<NumberedRule<'_>>,
+    context: &mut Context<'_>,
+) -> Option<Upstreams> {
     if definition.graphql.is_executed() {
         return data_graph(definition, context);
+    }
+    if let (Some(numbered), Some(written)) = (rule, &definition.tollgate.route)
+        && route::has_backends(definition, written, numbered.rule)
+    {
+        return route::upstreams(definition, numbered, context);
     }
     if let Some(mcp) = &definition.tollgate.mcp {
         return federation::upstream(definition, mcp, context);
@@ -165,9 +184,10 @@ fn response_lines(api: Expiry, version: Expiry) -> Vec<u8> {
 }
 
 /// Header changes of the version that do not depend on the request.
-fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderChange> {
+fn response_changes(info: &VersionInfo, rule: Option<NumberedRule<'_>>, secrets: &SecretSources) -> Vec<HeaderChange> {
+    let of_rule = rule.map(|numbered| header_changes(&numbered.rule.response_headers)).unwrap_or_default();
     if info.global_response_headers_disabled {
-        return Vec::new();
+        return of_rule;
     }
     let removed = info.global_response_headers_remove.iter().map(|name| HeaderChange::Remove(name.as_str().into()));
     let set = info.global_response_headers.iter().filter_map(|(name, value)| {
@@ -176,5 +196,5 @@ fn response_changes(info: &VersionInfo, secrets: &SecretSources) -> Vec<HeaderCh
         let value = template.literal().map(str::as_bytes).filter(|value| is_value(value));
         value.map(|value| HeaderChange::Set(name.as_str().into(), value.to_vec()))
     });
-    removed.chain(set).collect()
+    removed.chain(set).chain(of_rule).collect()
 }

@@ -34,6 +34,19 @@ impl DocumentClass {
     }
 }
 
+/// What paths of documents of other sources begin with.
+const EXTERNAL_START: &str = "external:";
+
+/// What problems of a definition from another source name in place of a file.
+pub(super) fn external_place(source: &str, id: &str) -> PathBuf {
+    PathBuf::from(format!("{EXTERNAL_START}{source}/{id}"))
+}
+
+/// Whether a path is that of a file of this gateway.
+pub(super) fn is_file(path: &Path) -> bool {
+    !is_shared(path) && !path.as_os_str().as_encoded_bytes().starts_with(EXTERNAL_START.as_bytes())
+}
+
 /// Whether a path is that of a shared document.
 pub(super) fn is_shared(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(PATH_START.as_bytes())

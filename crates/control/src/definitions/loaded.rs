@@ -1,7 +1,7 @@
 //! Definitions and policies as they were read and compiled. An unchanged file is not read again; an unchanged text keeps its compiled API; a broken
 //! one keeps its last good version.
 
-use super::class::{DocumentClass, is_shared};
+use super::class::{DocumentClass, is_file};
 use super::set::distinct;
 use super::text::{DefinitionText, ReadDefinition};
 use serde_json::Value;
@@ -321,5 +321,5 @@ pub fn document_of(api: &CompiledApi) -> &Value {
 
 /// The files of this gateway, without what gateways share.
 pub(super) fn own(files: &LoadedFiles) -> impl DoubleEndedIterator<Item = (&FileKey, &Arc<LoadedFile>)> {
-    files.iter().filter(|(path, _)| !is_shared(path))
+    files.iter().filter(|(path, _)| is_file(path))
 }

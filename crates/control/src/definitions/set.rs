@@ -5,6 +5,7 @@ use crate::compile::assemble;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::{Level, Problem};
@@ -38,9 +39,9 @@ pub(super) fn distinct<'f>(
 }
 
 /// The problems that definitions have only together, such as listen paths that collide.
-pub fn problems_together(files: &[(&Path, Arc<CompiledApi>)], settings: &Settings) -> Vec<Problem> {
+pub fn problems_together(files: &[(&Path, Arc<CompiledApi>)], settings: &Settings, registry: &Registry) -> Vec<Problem> {
     let mut problems = Vec::new();
     let apis = distinct(files.iter().map(|(path, api)| (*path, api)), &mut problems);
-    problems.extend(assemble(apis, settings).1);
+    problems.extend(assemble(apis, settings, registry).1);
     problems
 }

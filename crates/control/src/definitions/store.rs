@@ -6,10 +6,11 @@ use super::changes::{DefinitionsChanged, FilesPlace};
 use super::class::{DocumentClass, is_shared};
 use super::loaded::{FileKey, FileReader, LoadedFiles, ReadFiles, differing, own};
 use super::places::StorePlaces;
+use super::routing_file::load_routing_file;
 use super::shared::{NotShared, SharedDefinitions, SharedSet};
 use super::text::DefinitionText;
 use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
-use crate::compile::assemble;
+use crate::compile::{assemble, sockets};
 use crate::ports::ApiPorts;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -23,11 +24,12 @@ use tollgate_access::digest::shortened;
 use tollgate_access::keys::Policies;
 use tollgate_clock::unix_s;
 use tollgate_data::gateway_state::GatewayState;
-use tollgate_data::port::PortTerms;
+use tollgate_data::port::WantedPort;
 use tollgate_data::snapshot::{CompiledApi, Snapshot};
 use tollgate_file_set::{FileSet, FileSetFault, LockedFileSet, Settled};
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::definition_files::{ApiFile, api_files};
+use tollgate_model::routing::RouteListener;
 use tollgate_model::{Level, Problem};
 use tollgate_observe::logs;
 use tollgate_store::SharedRevision;
@@ -40,6 +42,8 @@ pub struct DefinitionStore {
     shared: Arc<GatewayState>,
     places: StorePlaces,
     reader: FileReader,
+    /// Texts of definitions from other sources, with what stands for their paths.
+    pub(super) external: Mutex<BTreeMap<String, Vec<PlacedText>>>,
     /// Changes several files as one.
     set: FileSet,
     ports: Arc<ApiPorts>,
@@ -55,6 +59,9 @@ pub struct DefinitionStore {
     /// Receives what changes and reloads did.
     changes: OnceLock<Sender<DefinitionsChanged>>,
 }
+
+/// A definition's text, with what stands for its path.
+pub(super) type PlacedText = (PathBuf, Vec<u8>);
 
 /// A change that was made and is in service.
 pub struct Applied<T> {
@@ -101,7 +108,7 @@ struct CheckedChange<T> {
 }
 
 /// What is served together, and the problems that it has together.
-struct Together {
+pub(super) struct Together {
     snapshot: Snapshot,
     problems: Vec<Problem>,
 }
@@ -122,6 +129,7 @@ impl DefinitionStore {
                 policy_file: config.policies.policy_record_name.clone(),
                 shared: shared_definitions,
             },
+            external: Mutex::default(),
             set: FileSet::new(&config.app_path),
             ports,
             changing: Mutex::default(),
@@ -179,10 +187,12 @@ impl DefinitionStore {
         let remote = self.shared.settings.documents.secrets.remote.as_deref();
         remote.iter().for_each(|secrets| secrets.refresh());
         let _one_at_a_time = self.lock();
+        let of_tables = load_routing_file(&self.shared.settings, &self.shared.registry);
         let settled = self.set.settle();
         let whole = self.set.read_lock();
         let mut read = self.read(&self.files());
         drop(whole);
+        read.problems.extend(of_tables);
         match settled {
             Ok(Settled::Nothing) => {}
             Ok(Settled::Completed) => tracing::warn!("a change of several files was interrupted; it is complete now"),
@@ -332,12 +342,25 @@ impl DefinitionStore {
         Ok(locked)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
+    /// The texts of all other sources by what stands for their paths.
+    fn external_texts(&self) -> Vec<PlacedText> {
+        lock(&self.external).values().flatten().cloned().collect()
+    }
+
+    pub(super) fn shared(&self) -> &Arc<GatewayState> {
+        &self.shared
+    }
+
+    pub(super) fn ports(&self) -> &ApiPorts {
+        &self.ports
+    }
+
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads all documents. What is unchanged since `before` keeps what was compiled from it.
-    fn read(&self, before: &LoadedFiles) -> ReadFiles {
+    pub(super) fn read(&self, before: &LoadedFiles) -> ReadFiles {
         let mut problems = Vec::new();
         let shared_set = self.load_shared(&mut problems);
         let app_path = &self.places.app_path;
@@ -347,7 +370,7 @@ impl DefinitionStore {
                 let known = |file: &ApiFile| before.get(file.path.as_os_str());
                 paths.iter().map(|file| (FileKey::from(&*file.path), self.reader.load(file, known(file)))).collect()
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound && before.keys().all(|path| is_shared(path)) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && own(before).next().is_none() => {
                 self.loaded.store(true, Ordering::Relaxed);
                 if shared_set.is_none() {
                     let message = "there is no such directory yet; no API is served";
@@ -366,6 +389,11 @@ impl DefinitionStore {
             let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
+        for (place, text) in self.external_texts() {
+            let file = ApiFile::alone(place);
+            let loaded = self.reader.load_text(&file, &DefinitionText::of(&text), before.get(file.path.as_os_str()));
+            files.insert(FileKey::from(&*file.path), loaded);
+        }
         let policies_before = self.shared.keys.policies();
         let (mut policies, found) = Policies::load(&self.places.policy_path, &self.places.policy_file, &policies_before);
         problems.extend(found);
@@ -377,15 +405,15 @@ impl DefinitionStore {
     }
 
     /// What is served of documents that were read.
-    fn together(&self, read: &ReadFiles) -> Together {
+    pub(super) fn together(&self, read: &ReadFiles) -> Together {
         let mut problems = Vec::new();
-        let (snapshot, found) = assemble(read.served(&mut problems), &self.shared.settings);
+        let (snapshot, found) = assemble(read.served(&mut problems), &self.shared.settings, &self.shared.registry);
         problems.extend(found);
         Together { snapshot, problems }
     }
 
     /// Publishes a snapshot of documents that were read.
-    fn serve(
+    pub(super) fn serve(
         &self,
         read: ReadFiles,
         together: Together,
@@ -441,17 +469,25 @@ impl DefinitionStore {
 
     /// Opens the ports of a snapshot that is about to be in service. A port that can't be opened is a problem of each API that names it; the
     /// others are served.
-    fn open_ports(&self, ports: &BTreeMap<u16, PortTerms>, files: &LoadedFiles) -> Vec<Problem> {
+    fn open_ports(&self, ports: &BTreeMap<u32, WantedPort>, files: &LoadedFiles) -> Vec<Problem> {
         let mut problems = Vec::new();
+        let listeners = self.shared.registry.routing.listeners();
         for (number, error) in self.ports.prepare(ports) {
+            for (name, _) in listeners.iter().filter(|(_, listener)| self.has_socket(listener, number)) {
+                problems.push(Problem::new(Level::Error, format!("$.listeners.{name}"), error.as_str()));
+            }
             for (path, file) in files {
-                let names_it = file.good.as_ref().is_some_and(|api| api.port.number == number);
+                let names_it = file.good.as_ref().is_some_and(|api| u32::from(api.port.number) == number);
                 if names_it {
                     problems.push(Problem::new(Level::Error, "$.listen_port", error.as_str()).within(Some(path)));
                 }
             }
         }
         problems
+    }
+
+    fn has_socket(&self, listener: &RouteListener, name: u32) -> bool {
+        sockets(listener, &self.shared.registry).iter().any(|(socket, _)| *socket == name)
     }
 
     /// The definitions that gateways share, as far as they can be had.
@@ -474,7 +510,7 @@ impl DefinitionStore {
     }
 
     /// The files loaded last.
-    fn files(&self) -> Arc<LoadedFiles> {
+    pub(super) fn files(&self) -> Arc<LoadedFiles> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

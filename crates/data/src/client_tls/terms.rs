@@ -8,11 +8,11 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ClientHello, NoServerSessionStorage};
-use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme};
+use rustls::{DigitallySignedStruct, DistinguishedName, ServerConfig, SignatureScheme, SupportedProtocolVersion};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_engine::{Content, TlsConfigSelector};
+use tollgate_engine::{Content, TlsChoice, TlsConfigSelector};
 use tollgate_model::config::GatewayConfig;
 use tollgate_tls::Certificate;
 use tollgate_tls::{CertificateSlot, Library};
@@ -85,15 +85,7 @@ impl ClientTerms {
         let versions = versions(options.min_version, options.max_version).map_err(at)?;
         let names = Arc::new(ServerNames::default());
         let make = |verifier: Arc<dyn ClientCertVerifier>| -> Result<Arc<ServerConfig>, String> {
-            let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(&versions);
-            let builder = builder.map_err(|error| error.to_string())?.with_client_cert_verifier(verifier);
-            let mut made = builder.with_cert_resolver(names.clone());
-            // Tickets need no memory here, and every core can read those of all others.
-            made.session_storage = Arc::new(NoServerSessionStorage {});
-            made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
-            // HTTP/1.0 and 1.1 need no distinction: each request names its version.
-            let protocols: &[&[u8]] = &[b"h2", b"http/1.1", b"http/1.0"];
-            made.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+            let mut made = server_config(&provider, &versions, verifier, names.clone())?;
             made.alpn_protocols.retain(|name| options.enable_http2 || name != b"h2");
             Ok(Arc::new(made))
         };
@@ -169,7 +161,26 @@ impl ClientTerms {
     }
 }
 
-fn add_names(names: &mut CertificateNames, certificate: &Certificate) {
+/// TLS for clients, with tickets of its own.
+pub(super) fn server_config(
+    provider: &Arc<CryptoProvider>,
+    versions: &[&'static SupportedProtocolVersion],
+    verifier: Arc<dyn ClientCertVerifier>,
+    names: Arc<ServerNames>,
+) -> Result<ServerConfig, String> {
+    let builder = ServerConfig::builder_with_provider(provider.clone()).with_protocol_versions(versions);
+    let builder = builder.map_err(|error| error.to_string())?.with_client_cert_verifier(verifier);
+    let mut made = builder.with_cert_resolver(names);
+    // Tickets need no memory here, and every core can read those of all others.
+    made.session_storage = Arc::new(NoServerSessionStorage {});
+    made.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| error.to_string())?;
+    // HTTP/1.0 and 1.1 need no distinction: each request names its version.
+    let protocols: &[&[u8]] = &[b"h2", b"http/1.1", b"http/1.0"];
+    made.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    Ok(made)
+}
+
+pub(super) fn add_names(names: &mut CertificateNames, certificate: &Certificate) {
     let Some(own) = &certificate.own else { return };
     certificate.facts.names.iter().for_each(|name| names.add(name, own));
 }
@@ -190,8 +201,8 @@ impl ClientCertificateHosts {
 }
 
 impl TlsConfigSelector for ClientTerms {
-    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
-        if self.asks(hello) { self.asking.clone() } else { self.plain.clone() }
+    fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice {
+        TlsChoice::End(if self.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Http)
     }
 }
 
@@ -203,8 +214,8 @@ struct StreamTerms {
 }
 
 impl TlsConfigSelector for StreamTerms {
-    fn for_client(&self, hello: &ClientHello<'_>) -> Arc<ServerConfig> {
-        if self.terms.asks(hello) { self.asking.clone() } else { self.plain.clone() }
+    fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice {
+        TlsChoice::End(if self.terms.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Stream)
     }
 }
 
@@ -225,7 +236,7 @@ pub fn server_certificates(config: &GatewayConfig, library: &Library) -> Vec<(St
 
 /// Requests a certificate and accepts any, or none; it only verifies that the client holds the key.
 #[derive(Debug)]
-struct AskAnybody(Arc<CryptoProvider>);
+pub(super) struct AskAnybody(pub(super) Arc<CryptoProvider>);
 
 impl ClientCertVerifier for AskAnybody {
     fn client_auth_mandatory(&self) -> bool {

@@ -21,6 +21,8 @@ pub struct Arrival<'a> {
     pub client_ip: IpAddr,
     /// Address of the connection's other end.
     pub peer: SocketAddr,
+    /// The port of the listener, if that is not the gateway's own.
+    pub listener_port: Option<u16>,
     /// How many loops from API to API have led to the request.
     pub loops: usize,
     /// Whether the client uses HTTP/2.

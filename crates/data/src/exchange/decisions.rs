@@ -44,6 +44,8 @@ pub struct Decisions {
     pub api_rate: Option<[i64; 3]>,
     /// Target of a rewrite, in place of the API's target.
     pub redirected: Option<Redirect>,
+    /// Length of the prefix of the path that a rule matched.
+    pub prefix_bytes: usize,
     /// Time to the first byte of the response, in place of the version's.
     pub first_byte_ms: Option<u64>,
     /// The breaker that is told the outcome of the request.

@@ -26,7 +26,10 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
     }
     let path = if api.has_root_documents && is_at_root(api.stripped(&exchange.url)) { "" } else { &*upstream.path };
     write_target(api, &exchange.url, path, &upstream.query, &mut outgoing.target);
-    let host = if api.preserve_host && !exchange.request.authority.is_empty() {
+    // A rule may have set another.
+    let host = if !outgoing.host.is_empty() {
+        b""
+    } else if api.preserve_host && !exchange.request.authority.is_empty() {
         exchange.request.authority
     } else {
         upstream.host.as_bytes()
@@ -46,7 +49,7 @@ pub(super) fn fill(exchange: &mut Exchange<'_>, version: &ApiVersion, upstream: 
         capture_bytes_max: 0,
         is_conditional: exchange.decisions.is_conditional,
         resend: None,
-        copy: None,
+        copies: Vec::new(),
     }
 }
 
@@ -83,7 +86,7 @@ pub(super) fn fill_for_control(exchange: &mut Exchange<'_>, target_serial: u64) 
         capture_bytes_max: 0,
         is_conditional: false,
         resend: None,
-        copy: None,
+        copies: Vec::new(),
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) enum Chosen {
 #[derive(Clone, Copy, Default)]
 pub(super) struct VersionPlace {
     pub api: usize,
-    /// Index in `Versions::Many`, or [`PROVIDER`] or [`MIRROR`].
+    /// Index in `Versions::Many` or `Versions::Rules`, or [`PROVIDER`] or [`MIRROR`].
     pub version: usize,
 }
 
@@ -126,7 +126,7 @@ impl VersionPlace {
         }
         match &api.versions {
             Versions::One { version, .. } | Versions::Apis { own: version, .. } => Some(version),
-            Versions::Many { versions, .. } => versions.get(self.version),
+            Versions::Many { versions, .. } | Versions::Rules { rules: versions, .. } => versions.get(self.version),
             Versions::Unclear { .. } => None,
         }
     }

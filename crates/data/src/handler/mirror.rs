@@ -2,6 +2,7 @@
 
 use crate::balanced::Mirror;
 use std::sync::Arc;
+use tollgate_balance::Nanos;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{Ended, Fault, Forward, Handler, KeepForResend, KeptBody, Outgoing, ResponseVerdict, Target, Verdict};
 use tollgate_http::{Request, Response};
@@ -10,24 +11,25 @@ use tollgate_http::{Request, Response};
 struct MirroredRequest {
     api: String,
     target: Arc<Target>,
-    host: String,
+    /// `None` for the request's.
+    host: Option<String>,
 }
 
 /// Has a copy of the request sent to the mirror.
 #[cold]
-pub(super) fn add(mirror: &Mirror, api: &str, forward: &mut Forward) {
+pub(super) fn add(mirror: &Mirror, api: &str, (random, now): (u64, Nanos), forward: &mut Forward) {
+    let Some((target, host)) = mirror.upstream(random, now) else { return };
     let body_bytes_max = mirror.body_bytes_max.max(forward.resend.map_or(0, |resend| resend.body_bytes_max));
     let connect_ms = forward.resend.and_then(|resend| resend.connect_ms);
     let hedge_after = forward.resend.and_then(|resend| resend.hedge_after);
     forward.resend = Some(KeepForResend { body_bytes_max, connect_ms, hedge_after });
-    let (target, host) = (mirror.upstream.target.clone(), mirror.upstream.host.clone());
-    forward.copy = Some(Box::new(MirroredRequest { api: api.to_owned(), target, host }));
+    forward.copies.push(Box::new(MirroredRequest { api: api.to_owned(), target, host }));
 }
 
 impl Handler for MirroredRequest {
     fn on_request(&mut self, request: &Request<'_>, _: MonoTime, outgoing: &mut Outgoing) -> Verdict {
         outgoing.target.extend_from_slice(request.target.as_bytes());
-        outgoing.host.extend_from_slice(self.host.as_bytes());
+        outgoing.host.extend_from_slice(self.host.as_ref().map_or(request.authority, |host| host.as_bytes()));
         // It contains the client's address.
         outgoing.keep_forwarded_for = true;
         Verdict::Forward(Forward {
@@ -39,7 +41,7 @@ impl Handler for MirroredRequest {
             capture_bytes_max: 0,
             is_conditional: false,
             resend: None,
-            copy: None,
+            copies: Vec::new(),
         })
     }
 

@@ -6,6 +6,7 @@ use super::observed::fault_cause;
 use super::{CoreService, GatewayHandler};
 use crate::exchange::Step;
 use crate::probe::{ProbeDecision, ProbeReport, ProbeRequest, ProbeResponse, ProbeStep, ProbedUpstream, STEPS_MAX};
+use crate::route::RoutedRequest;
 use crate::upstream::Upstream;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -20,7 +21,7 @@ use tollgate_engine::{
     ResponseVerdict, Retarget, Target, TryEnd, Verdict,
 };
 use tollgate_http::path::Path;
-use tollgate_http::{Body, Request, RequestHead, Response, write_request};
+use tollgate_http::{Body, HeadView, Request, RequestHead, Response, write_request};
 use tollgate_statistics::LlmCall;
 
 /// What is found out about one request.
@@ -159,7 +160,8 @@ impl ProbedHandler {
         let by_path = || {
             let snapshot = self.inner.core.snapshot();
             let path = Path::new(Cow::Borrowed(request.path()))?;
-            let found = snapshot.find(0, request.authority, &path.decoded)?;
+            let routed = RoutedRequest::new(request.method, HeadView::new(&request.headers), request.query());
+            let found = snapshot.find(0, (request.authority, None), &path.decoded, &routed).ok()?;
             snapshot.apis.get(found.api).map(|api| (api.id.clone(), api.name.clone()))
         };
         let of_steps = || {

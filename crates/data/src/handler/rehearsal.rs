@@ -12,6 +12,7 @@ use crate::api::Api;
 use crate::exchange::{ChainLink, ChainPhase, Continuation, Exchange, Rehearsed, Step};
 use crate::gateway_state::GatewayState;
 use crate::refusal;
+use crate::route::RoutedRequest;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -86,11 +87,12 @@ impl Rehearsal {
         }
     }
 
-    /// The API that a request reaches by its host and path, before its version or a loop leads elsewhere.
+    /// The API that a GET request without headers reaches by its host and path, before its version or a loop leads elsewhere.
     pub fn api_at(&self, authority: &str, path: &str) -> Option<Arc<crate::snapshot::CompiledApi>> {
         let path = tollgate_http::path::Path::new(path.into())?;
         let snapshot = self.core.snapshot();
-        let found = snapshot.find(self.port_of(authority.as_bytes()), authority.as_bytes(), &path.decoded)?;
+        let authority = authority.as_bytes();
+        let found = snapshot.find(self.port_of(authority), (authority, None), &path.decoded, &RoutedRequest::bare("GET")).ok()?;
         snapshot.apis.get(found.api).cloned()
     }
 
@@ -132,7 +134,7 @@ impl Rehearsal {
     }
 
     /// The port of an API, if the host names it.
-    fn port_of(&self, authority: &[u8]) -> u16 {
+    fn port_of(&self, authority: &[u8]) -> u32 {
         let digits = authority.rsplit(|byte| *byte == b':').next().and_then(|digits| std::str::from_utf8(digits).ok());
         let number = digits.and_then(|digits| digits.parse().ok()).unwrap_or_default();
         if number != 0 && self.core.snapshot().port(number).is_some() { number } else { 0 }

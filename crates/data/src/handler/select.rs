@@ -4,14 +4,15 @@ use super::context::RequestContext;
 use super::in_flight::VersionPlace;
 use crate::header_change::HeaderChange;
 use crate::refusal::{self, Refusal};
+use crate::route::{FoundRule, RoutedRequest};
 use crate::snapshot::{CompiledApi, CompiledVersionSelector, LocatedVersion, Snapshot, Versions};
 use crate::url::Url;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
-use tollgate_http::HeaderEdits;
 use tollgate_http::form::{parameter, without_parameter};
 use tollgate_http::path::Path;
+use tollgate_http::{HeadView, HeaderEdits};
 
 /// A request whose version is selected, and what the selection changes of it.
 pub(super) struct SelectedRequest<'r, 'u> {
@@ -21,6 +22,9 @@ pub(super) struct SelectedRequest<'r, 'u> {
     pub edits: &'r mut HeaderEdits,
     /// Receives the name of the version, for the record of a request that is refused.
     pub asked: &'r mut Option<String>,
+    pub method: &'r str,
+    /// The rule of a route that the request belongs to; found here, if it was not found with the API.
+    pub rule: &'r mut Option<FoundRule>,
 }
 
 /// Returns the request's version; removes it from the URL if the definition says so.
@@ -31,13 +35,25 @@ pub(super) fn version(
     index: usize,
     request: SelectedRequest<'_, '_>,
 ) -> Result<VersionPlace, Refusal> {
-    let SelectedRequest { url, context, changes, edits, asked } = request;
+    let SelectedRequest { url, context, changes, edits, asked, method, rule } = request;
     match &api.versions {
         Versions::One { expires, .. } => {
             if expires.has_passed_lazily() {
                 return Err(refusal::API_EXPIRED);
             }
             Ok(VersionPlace { api: index, version: 0 })
+        }
+        Versions::Rules { expires, .. } => {
+            if expires.has_passed_lazily() {
+                return Err(refusal::API_EXPIRED);
+            }
+            if rule.is_none() {
+                let headers = HeadView::new(&context.request.headers);
+                let request = RoutedRequest::new(method, headers, url.query.as_deref());
+                *rule = api.route.as_ref().and_then(|route| route.find(&url.path.decoded, &request));
+            }
+            let version = rule.ok_or(refusal::RULE_MISSING)?.rule;
+            Ok(VersionPlace { api: index, version })
         }
         Versions::Unclear { any_default: true } => Err(refusal::VERSION_AMBIGUOUS),
         Versions::Unclear { any_default: false } => Err(refusal::VERSION_NO_DEFAULT),

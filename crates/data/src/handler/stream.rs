@@ -45,7 +45,10 @@ impl CoreService {
     pub(super) fn stream_handler(&self, client: &ClientInfo) -> Option<Box<dyn StreamHandler>> {
         let snapshot = self.snapshot();
         let host = client.tls.as_ref().and_then(|tls| tls.server_name.as_deref());
-        let found = snapshot.port(client.listener).and_then(|port| port.stream(host));
+        let found = snapshot.port(client.listener).and_then(|port| match &port.listeners {
+            None => port.stream(host),
+            Some(listeners) => listeners.stream(host),
+        });
         let Some(api) = found.and_then(|api| snapshot.apis.get(api)) else {
             tracing::debug!(client = %client.address, port = client.listener, host, "no API answers this connection");
             return None;
@@ -127,8 +130,7 @@ impl StreamExchange {
         let (pool, list, mut tried) = match self.taken.take() {
             Some(mut taken) => (taken.pool.clone(), taken.list.clone(), std::mem::take(&mut taken.tried)),
             None => {
-                let part = rules.split.iter().find(|part| self.random < part.until);
-                let pool = part.map_or(&rules.pool, |part| &part.pool).clone();
+                let pool = rules.pool_at(self.random).clone();
                 let list = pool.targets.load_full();
                 (pool, list, Vec::new())
             }

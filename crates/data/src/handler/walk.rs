@@ -7,6 +7,7 @@ use super::in_flight::{Chosen, InFlight, MIRROR, PROVIDER, VersionPlace};
 use super::record_builder::UnwalkedRequest;
 use super::{GatewayHandler, forward, mirror, own_response, record_builder, revalidation, select};
 use crate::api_call::LOOPS_MAX;
+use crate::balanced::nanos;
 use crate::breaker::Passage;
 use crate::caching;
 use crate::error_body::xml_type;
@@ -14,11 +15,13 @@ use crate::exchange::{ChainLink, Exchange, Hold, Redirect, ShownEdits, ShownHead
 use crate::plugins::show_request;
 use crate::refusal::{self, Refusal};
 use crate::refusal_events::{tell_refusal, tell_refused_version};
+use crate::route::{Found, FoundRule};
 use crate::snapshot::{ApiVersion, CoreSnapshot, ProviderEndpoints, Snapshot, Upstreams, Versions};
 use crate::upstream::Upstream;
 use crate::url::Url;
 use std::borrow::Cow;
 use std::rc::Rc;
+use tollgate_balance::mix;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{HoldUntil, Outgoing, Verdict};
 use tollgate_http::form::parameter;
@@ -28,6 +31,8 @@ use tollgate_observe::{RequestRecord, StepTime, method_number};
 /// One API's part of processing a request.
 struct ApiTurn<'a> {
     api: usize,
+    /// The rule that it belongs to, if that is known and the API is a route.
+    rule: Option<FoundRule>,
     url: Url<'a>,
     method: Cow<'a, str>,
     skips_limits: bool,
@@ -72,11 +77,12 @@ impl GatewayHandler {
         &mut self,
         context: &RequestContext<'a>,
         snapshot: &Rc<CoreSnapshot>,
-        api: usize,
+        found: Found,
         url: Url<'a>,
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
-        let turn = ApiTurn { api, url, method: Cow::Borrowed(context.request.method), skips_limits: false };
+        let Found { api, rule, .. } = found;
+        let turn = ApiTurn { api, rule, url, method: Cow::Borrowed(context.request.method), skips_limits: false };
         self.take_turns(context, snapshot, turn, Vec::new(), outgoing)
     }
 
@@ -158,6 +164,8 @@ impl GatewayHandler {
             changes: &mut self.state.response.changes,
             edits: &mut outgoing.edits,
             asked: &mut asked,
+            method: &turn.method,
+            rule: &mut turn.rule,
         };
         let selected = select::version(snapshot, api, turn.api, request);
         if let Err(refusal) = &selected {
@@ -169,6 +177,7 @@ impl GatewayHandler {
             let unwalked = UnwalkedRequest { api, url: &turn.url, version: asked.as_deref() };
             self.record = record_builder::build_unwalked_record(context, &unwalked);
         }
+        self.state.decisions.prefix_bytes = turn.rule.map_or(0, |rule| rule.prefix_bytes);
         selected
     }
 
@@ -459,8 +468,11 @@ impl ChainWalk<'_, '_> {
                 if let (Chosen::Balanced(taken), Upstreams::Balanced(rules)) = (&chosen, &version.upstreams) {
                     forward.first_byte_ms = taken.time();
                     forward.resend = rules.keeps(taken);
-                    if let Some(mirror) = rules.mirror.as_ref().filter(|mirror| mirror.takes(context.core.next_id().0 as u64)) {
-                        mirror::add(mirror, &exchange.api.id, &mut forward);
+                    for mirror in rules.mirrors(taken) {
+                        let random = context.core.next_id().0 as u64;
+                        if mirror.takes(random) {
+                            mirror::add(mirror, &exchange.api.id, (mix(random), nanos(exchange.arrival.now)), &mut forward);
+                        }
                     }
                 }
                 *record = record_builder::build_record(context, exchange, &upstream.host);
@@ -550,7 +562,7 @@ fn loop_turn(snapshot: &Snapshot, api: usize, url: Url<'static>, method: String)
     let listen_path = snapshot.apis.get(api).map_or("", |api| api.listen_path.as_str());
     let listen_bytes = if url.path.decoded.starts_with(listen_path) { listen_path.len() } else { 0 };
     let query = url.query.map(|query| without_controls(&query)).filter(|query| !query.is_empty()).map(Cow::Owned);
-    ApiTurn { api, url: Url { path: url.path, listen_bytes, query }, method, skips_limits }
+    ApiTurn { api, rule: None, url: Url { path: url.path, listen_bytes, query }, method, skips_limits }
 }
 
 fn without_controls(query: &str) -> String {

@@ -9,7 +9,7 @@ use tollgate_http::{KnownHeader, is_token, is_value};
 use tollgate_model::api::Cors;
 
 /// Headers that the gateway controls when the rules are enabled.
-const OWN: [&str; 4] = [
+pub(super) const OWN: [&str; 4] = [
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",
     "Access-Control-Allow-Credentials",
@@ -28,7 +28,7 @@ pub(super) struct CrossOrigin {
     own: Vec<Arc<str>>,
 }
 
-enum AllowedOrigins {
+pub(super) enum AllowedOrigins {
     Any,
     /// Allowed origins as prefix and suffix around at most one `*`, in lower case.
     Listed(Vec<(String, Option<String>)>),
@@ -124,7 +124,7 @@ impl CrossOrigin {
 }
 
 impl AllowedOrigins {
-    fn new(entries: &[String]) -> Self {
+    pub(super) fn new(entries: &[String]) -> Self {
         if entries.is_empty() || entries.iter().any(|entry| entry == "*") {
             return AllowedOrigins::Any;
         }
@@ -138,7 +138,7 @@ impl AllowedOrigins {
         AllowedOrigins::Listed(entries.iter().map(split).collect())
     }
 
-    fn allow(&self, origin: &[u8]) -> bool {
+    pub(super) fn allow(&self, origin: &[u8]) -> bool {
         let AllowedOrigins::Listed(entries) = self else { return true };
         let origin = origin.to_ascii_lowercase();
         entries.iter().any(|(prefix, suffix)| match suffix {

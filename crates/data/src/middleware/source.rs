@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::template::VariableScope;
 use std::path::Path;
 use std::sync::Arc;
-use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, PluginEntry, VersionInfo};
+use tollgate_model::api::{ApiDefinition, AuthMethod, EndpointEntry, PluginEntry, RouteRule, VersionInfo};
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::Document;
 use tollgate_pattern::PooledPattern;
@@ -20,6 +20,8 @@ pub struct MiddlewareSource<'a, 'c> {
     pub definition: &'a ApiDefinition,
     pub version_name: &'a str,
     pub info: &'a VersionInfo,
+    /// The rule of a route that the chain is for.
+    pub rule: Option<&'a RouteRule>,
     pub patterns: PatternBuilder,
     pub context: &'a mut Context<'c>,
     /// The middlewares that identify the caller.
@@ -71,6 +73,7 @@ impl MiddlewareSource<'_, '_> {
             definition: &definition,
             version_name: self.version_name,
             info: self.info,
+            rule: self.rule,
             patterns: PatternBuilder::new(self.context.settings.routing.patterns, self.context.registry.patterns.clone()),
             context: self.context,
             auth,

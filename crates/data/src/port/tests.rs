@@ -34,11 +34,12 @@ fn a_definition_opens_only_ports_that_its_protocol_may_have() {
         (8090, "ftp", None),
     ] {
         let port = rules(allowed.clone()).port(port, protocol, false);
-        let expected = expected.map(|(number, protocol)| ApiPort { number, terms: PortTerms { protocol, announced: false } });
+        let expected =
+            expected.map(|(number, protocol)| ApiPort { number, terms: PortTerms { protocol, announced: false, address: None } });
         assert_eq!(port.as_ref().ok(), expected.as_ref(), "{port:?}");
     }
     let all = rules(json!({"disable_ports_whitelist": true}));
-    assert_eq!(all.port(5, "tls", true).unwrap().terms, PortTerms { protocol: PortProtocol::Tls, announced: true });
+    assert_eq!(all.port(5, "tls", true).unwrap().terms, PortTerms { protocol: PortProtocol::Tls, announced: true, address: None });
     // Tyk reads PROXY headers at ports of streams only.
     assert!(!all.port(5, "https", true).unwrap().terms.announced);
     let (field, message) = rules(json!({})).port(9, "tls", false).unwrap_err();
@@ -48,10 +49,14 @@ fn a_definition_opens_only_ports_that_its_protocol_may_have() {
 
 #[test]
 fn the_requested_host_selects_the_stream() {
-    let terms = PortTerms { protocol: PortProtocol::Tls, announced: false };
+    let terms = PortTerms { protocol: PortProtocol::Tls, announced: false, address: None };
     let port = |streams: &[(Option<&str>, usize)]| SnapshotPort {
         terms,
         router: Router::default(),
+        listeners: None,
+        tls: None,
+        listeners: None,
+        tls: None,
         streams: streams.iter().map(|(host, api)| (host.map(str::to_owned), *api)).collect(),
     };
     // As in `TestProxyMultiTarget` of tcp/tcp_test.go, Tyk v5.14.

@@ -6,10 +6,15 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// The longest host name (RFC 1035 §2.3.4).
+const HOST_BYTES_MAX: usize = 253;
+
 /// Host patterns, each with a value.
 #[derive(Default)]
-pub(super) struct Hosts<T> {
+pub(crate) struct Hosts<T> {
     literal: HashMap<String, T>,
+    /// By what follows `*.`.
+    wildcards: HashMap<String, T>,
     patterns: Vec<HostPattern<T>>,
 }
 
@@ -22,6 +27,15 @@ struct HostPattern<T> {
 }
 
 impl<T: Default> Hosts<T> {
+    /// The value of a host or, with `*.` before it, of all below it; made on first use.
+    pub(crate) fn wildcard_entry(&mut self, host: &str) -> &mut T {
+        let host = normal_host(host);
+        match host.strip_prefix("*.") {
+            Some(below) => self.wildcards.entry(below.to_owned()).or_default(),
+            None => self.literal.entry(host.into_owned()).or_default(),
+        }
+    }
+
     /// The value of a pattern, made on first use. `Err` says why the pattern is unusable.
     pub(super) fn entry(&mut self, pattern: &str) -> Result<&mut T, String> {
         let pattern = &*normal_domain(pattern);
@@ -41,16 +55,21 @@ impl<T: Default> Hosts<T> {
         self.patterns.get_mut(index).map(|known| &mut known.value).ok_or_else(|| pattern.to_owned())
     }
 
-    /// The values of all patterns that `host` (with or without a port, in normal form) matches.
-    pub(super) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
+    /// The values of all patterns that `host` (with or without a port, in normal form) matches: its own first, then those of the hosts that it is
+    /// below, the longest first.
+    pub(crate) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
         let name = without_port(host);
         let literal = [host, name].into_iter().take(if host == name { 1 } else { 2 }).filter_map(|host| self.literal.get(host));
         let fits = move |pattern: &&'s HostPattern<T>| pattern.regex.is_match(if pattern.has_port { host } else { name });
-        literal.chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
+        // Nothing longer is a host, and each of its dots costs a look-up.
+        let has_wildcards = !self.wildcards.is_empty() && name.len() <= HOST_BYTES_MAX;
+        let dots = if has_wildcards { name } else { "" }.match_indices('.');
+        let wildcards = dots.filter_map(move |(dot, _)| self.wildcards.get(name.get(dot + 1..)?));
+        literal.chain(wildcards).chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.literal.is_empty() && self.patterns.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.literal.is_empty() && self.wildcards.is_empty() && self.patterns.is_empty()
     }
 }
 
@@ -64,7 +83,7 @@ pub(super) fn without_port(host: &str) -> &str {
 
 /// A request's host, with or without a port, in normal form: lower case, without the final dot of an absolute name.
 #[inline]
-pub(super) fn normal_host(host: &str) -> Cow<'_, str> {
+pub(crate) fn normal_host(host: &str) -> Cow<'_, str> {
     let is_normal = !host.bytes().any(|byte| byte.is_ascii_uppercase()) && !without_port(host).ends_with('.');
     if is_normal { Cow::Borrowed(host) } else { Cow::Owned(normal(host)) }
 }

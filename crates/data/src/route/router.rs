@@ -1,10 +1,13 @@
 //! Routing of a request to an API. Every API has two prefixes, its listen path and `/<api_id>/`; the first match in the order of
 //! registration wins. A radix tree over the bytes of the path finds all matching prefixes in one walk, so the cost does not grow with the
-//! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends.
+//! number of APIs. A listen path with `{name}` is in the tree node where its literal part ends. Rules of routes are in the same trees, with
+//! what else they ask of a request.
 
+use super::conditions::{RoutedRequest, RuleConditions, RulePath};
 use super::host::{Hosts, normal_host};
 use super::template::{RouteTemplateKind, compile_template};
 use regex::Regex;
+use std::sync::Arc;
 
 /// The router of one snapshot.
 #[derive(Default)]
@@ -22,11 +25,33 @@ pub struct Found {
     pub api: usize,
     /// Length of the listen path within the decoded path, in bytes; 0 on the `/<api_id>/` route.
     pub listen_bytes: usize,
+    /// The rule, if the API is a route.
+    pub rule: Option<FoundRule>,
+}
+
+/// The rule of a route that a request belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundRule {
+    /// Index of the rule.
+    pub rule: usize,
+    /// Length of the prefix that matched within the decoded path, without a slash at its end.
+    pub prefix_bytes: usize,
+}
+
+/// Why a request reaches no API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unrouted {
+    /// None matches it.
+    Nowhere,
+    /// Its host belongs to another listener than the one that the client connected to (RFC 9110 §15.5.20).
+    Misdirected,
 }
 
 #[derive(Default)]
 struct Tree {
     root: RouteNode,
+    /// Rules whose path is a regular expression, in order of precedence.
+    patterns: Vec<Route>,
 }
 
 #[derive(Default)]
@@ -47,6 +72,13 @@ struct Route {
     /// Whether it is no prefix, but the whole path.
     whole: bool,
     template: Option<Regex>,
+    rule: Option<RuleEntry>,
+}
+
+/// What makes a route one of a rule.
+struct RuleEntry {
+    rule: usize,
+    conditions: Arc<RuleConditions>,
 }
 
 /// Collects routes in order of precedence.
@@ -74,20 +106,47 @@ impl RouterBuilder {
         let template = listen_path_template(listen_path)?;
         let literal = listen_path.split('{').next().unwrap_or_default();
         let strict = self.strict && template.is_none() && !listen_path.ends_with('/');
-        let route = Route { rank: self.rank, api, listens: true, strict, whole: false, template };
+        let route = Route { rank: self.rank, api, listens: true, strict, whole: false, template, rule: None };
         self.insert(host, literal, route)
     }
 
     /// Adds an API's `/<api_id>/`.
     pub fn add_id(&mut self, host: Option<&str>, api_id: &str, api: usize) -> Result<(), String> {
-        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: false, template: None };
+        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: false, template: None, rule: None };
         self.insert(host, &format!("/{api_id}/"), route)
     }
 
     /// Adds a path of an API outside of its listen path. Only this path; nothing below it.
     pub fn add_path(&mut self, host: Option<&str>, path: &str, api: usize) -> Result<(), String> {
-        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: true, template: None };
+        let route = Route { rank: self.rank, api, listens: false, strict: false, whole: true, template: None, rule: None };
         self.insert(host, path, route)
+    }
+
+    /// Adds a match of a rule. `host` may begin with `*.`.
+    pub fn add_rule(&mut self, host: Option<&str>, path: &RulePath, conditions: &Arc<RuleConditions>, (api, rule): (usize, usize)) {
+        let rank = self.rank;
+        self.rank += 1;
+        let entry = RuleEntry { rule, conditions: conditions.clone() };
+        let mut route = Route { rank, api, listens: true, strict: false, whole: false, template: None, rule: Some(entry) };
+        let tree = match host {
+            Some(host) => self.router.by_host.wildcard_entry(host),
+            None => &mut self.router.any_host,
+        };
+        match path {
+            RulePath::Exact(path) => {
+                route.whole = true;
+                tree.root.insert(path.as_bytes(), route);
+            }
+            RulePath::Prefix(prefix) => {
+                // A prefix ends where a segment does; the empty one is that of every path.
+                route.strict = true;
+                tree.root.insert(prefix.as_bytes(), route);
+            }
+            RulePath::Pattern(pattern) => {
+                route.template = Some(pattern.clone());
+                tree.patterns.push(route);
+            }
+        }
     }
 
     fn insert(&mut self, host: Option<&str>, prefix: &str, route: Route) -> Result<(), String> {
@@ -113,11 +172,11 @@ impl Router {
         self.only_host.is_some() || !self.by_host.is_empty()
     }
 
-    /// The API for a host and a decoded path. APIs with their own host take precedence.
+    /// The API for a host and a decoded path, and for what else `request` says to rules. APIs with their own host take precedence.
     #[inline]
-    pub fn find(&self, host: &str, path: &str) -> Option<Found> {
+    pub fn find(&self, host: &str, path: &str, request: &RoutedRequest<'_>) -> Option<Found> {
         if !self.tells_hosts_apart() {
-            return self.any_host.find(path).map(|(_, found)| found);
+            return self.any_host.find(path, request).map(|(_, found)| found);
         }
         let host = &*normal_host(host);
         if let Some(only) = &self.only_host
@@ -126,28 +185,43 @@ impl Router {
             return None;
         }
         if !self.by_host.is_empty() {
-            let candidates = self.by_host.find(host).filter_map(|tree| tree.find(path));
+            let candidates = self.by_host.find(host).filter_map(|tree| tree.find(path, request));
             if let Some((_, found)) = candidates.min_by_key(|(rank, _)| *rank) {
                 return Some(found);
             }
         }
-        self.any_host.find(path).map(|(_, found)| found)
+        self.any_host.find(path, request).map(|(_, found)| found)
     }
 }
 
 impl Tree {
     /// The matching route that was registered first, with its rank.
     #[inline]
-    fn find(&self, path: &str) -> Option<(usize, Found)> {
+    fn find(&self, path: &str, request: &RoutedRequest<'_>) -> Option<(usize, Found)> {
+        let mut best = self.find_prefix(path, request);
+        // After the tree, which often spares them.
+        for route in &self.patterns {
+            if best.is_some_and(|(rank, _)| rank < route.rank) {
+                break;
+            }
+            if let Some(found) = route.found(path, 0, request) {
+                best = Some((route.rank, found));
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn find_prefix(&self, path: &str, request: &RoutedRequest<'_>) -> Option<(usize, Found)> {
         let mut best: Option<(usize, Found)> = None;
         let mut node = &self.root;
         let mut depth = 0;
         loop {
             for route in &node.routes {
                 if best.is_none_or(|(rank, _)| route.rank < rank)
-                    && let Some(listen_bytes) = route.matches(path, depth)
+                    && let Some(found) = route.found(path, depth, request)
                 {
-                    best = Some((route.rank, Found { api: route.api, listen_bytes }));
+                    best = Some((route.rank, found));
                 }
             }
             let rest = path.as_bytes().get(depth..).unwrap_or_default();
@@ -163,6 +237,20 @@ impl Tree {
 }
 
 impl Route {
+    /// Where a request leads, if this route matches it.
+    #[inline]
+    fn found(&self, path: &str, depth: usize, request: &RoutedRequest<'_>) -> Option<Found> {
+        let bytes = self.matches(path, depth)?;
+        match &self.rule {
+            None => Some(Found { api: self.api, listen_bytes: bytes, rule: None }),
+            Some(entry) => entry.conditions.hold(request).then_some(Found {
+                api: self.api,
+                listen_bytes: 0,
+                rule: Some(FoundRule { rule: entry.rule, prefix_bytes: bytes }),
+            }),
+        }
+    }
+
     /// Length of the listen path if this route matches `path`, whose first `depth` bytes are the route's literal part.
     #[inline]
     fn matches(&self, path: &str, depth: usize) -> Option<usize> {

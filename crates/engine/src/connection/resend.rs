@@ -23,8 +23,9 @@ pub(super) struct KeptRequest {
     /// A connection that was open before may turn out to be closed: the engine itself may then send the request once more.
     is_idempotent: bool,
     room: Room,
-    /// The handler of an exchange that gets a copy, and the client's address.
-    copy: Option<(Box<dyn Handler>, SocketAddr)>,
+    /// The handlers of exchanges that get a copy.
+    copies: Vec<Box<dyn Handler>>,
+    client: SocketAddr,
 }
 
 impl KeptRequest {
@@ -38,14 +39,17 @@ impl KeptRequest {
         self.connect_ms.map(Duration::from_millis)
     }
 
-    /// Starts the exchange that gets a copy, if there is one and the request is complete.
+    /// Starts the exchanges that get a copy, if the request is complete.
     pub(super) fn end(self, core: &Rc<Core>, is_complete: bool) {
-        let Some((handler, client)) = self.copy.filter(|_| is_complete && !self.bytes.is_empty()) else { return };
+        if self.copies.is_empty() || !is_complete || self.bytes.is_empty() {
+            return;
+        }
         let mut head = self.bytes;
         // Behind the request line.
-        if let Some(line) = head.iter().position(|byte| *byte == b'\n') {
-            head.splice(line + 1..line + 1, *b"Connection: close\r\n");
-            detached_exchange::start(core, client, DetachedExchange { head, handler });
+        let Some(line) = head.iter().position(|byte| *byte == b'\n') else { return };
+        head.splice(line + 1..line + 1, *b"Connection: close\r\n");
+        for handler in self.copies {
+            detached_exchange::start(core, self.client, DetachedExchange { head: head.clone(), handler });
         }
     }
 
@@ -73,14 +77,21 @@ impl Connection {
         let fits = sent.len() <= bytes_max && room.reserve(sent.len());
         let bytes = if fits { sent.to_vec() } else { Vec::new() };
         self.exchange.upstream.hedge = keep.hedge_after.filter(|_| is_idempotent && fits).map(Hedge::after);
-        self.exchange.request.kept =
-            Some(Box::new(KeptRequest { bytes, bytes_max, connect_ms: keep.connect_ms, is_idempotent, room, copy: None }));
+        self.exchange.request.kept = Some(Box::new(KeptRequest {
+            bytes,
+            bytes_max,
+            connect_ms: keep.connect_ms,
+            is_idempotent,
+            room,
+            copies: Vec::new(),
+            client: self.client_address,
+        }));
     }
 
-    /// Sends a copy of the kept request when its exchange has ended.
-    pub(super) fn copy_request(&mut self, handler: Option<Box<dyn Handler>>) {
-        if let (Some(kept), Some(handler)) = (&mut self.exchange.request.kept, handler) {
-            kept.copy = Some((handler, self.client_address));
+    /// Sends copies of the kept request when its exchange has ended.
+    pub(super) fn copy_request(&mut self, handlers: Vec<Box<dyn Handler>>) {
+        if let Some(kept) = &mut self.exchange.request.kept {
+            kept.copies = handlers;
         }
     }
 

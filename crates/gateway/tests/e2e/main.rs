@@ -161,6 +161,8 @@ mod replay;
 mod request_metrics;
 mod request_signing;
 mod restart;
+mod route_backends;
+mod routes;
 mod routing;
 mod scenarios;
 mod script_isolation;

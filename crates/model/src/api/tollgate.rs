@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, SharedCache, UpstreamRules,
-    VersionData,
+    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, RouteDefinition,
+    SharedCache, UpstreamRules, VersionData,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -49,6 +49,8 @@ pub struct ApiExtensions {
     pub on_store_failure: Option<OnStoreFailure>,
     /// Where clients learn which server issues tokens for this API (RFC 9728).
     pub protected_resource: Option<ProtectedResource>,
+    /// Requests reach the API by rules about host, path, headers, query and method, in place of `proxy.listen_path` and `domain`.
+    pub route: Option<RouteDefinition>,
     /// Scopes that a caller's token must have.
     pub scope_check: Option<ScopeCheck>,
     /// Fields that protect and have no effect, and without which the API is served all the same.
@@ -79,6 +81,9 @@ impl ApiExtensions {
         }
         if let Some(proxy) = &self.authorization_proxy {
             proxy.check(api, findings);
+        }
+        if let Some(route) = &self.route {
+            route.check(api, findings);
         }
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);

@@ -22,6 +22,8 @@ mod paths;
 /// Adds the problems of `api` to `findings`.
 pub(super) fn check(api: &ApiDefinition, findings: &mut Findings) {
     let answers_itself = api.graphql.is_executed() || api.tollgate.mcp.is_some() || api.tollgate.llm.is_some();
+    // The rules of a route name backends.
+    let answers_itself = answers_itself || (api.tollgate.route.is_some() && api.proxy.target_url.is_empty());
     check_proxy(&api.proxy, api.is_stream(), answers_itself, findings);
     check_versions(api, findings);
     check_auth(api, findings);

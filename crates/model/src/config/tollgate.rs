@@ -79,6 +79,8 @@ pub struct TollgateSettings {
     pub plugins: PluginSettings,
     /// Commands that definitions may run as MCP servers, by name.
     pub mcp_commands: BTreeMap<String, McpCommand>,
+    /// File with the listeners and backends that `tollgate.route` of definitions names; empty for none.
+    pub routing_file: PathBuf,
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
@@ -317,6 +319,7 @@ impl Default for TollgateSettings {
             zone: String::new(),
             plugins: PluginSettings::default(),
             mcp_commands: BTreeMap::new(),
+            routing_file: PathBuf::new(),
         }
     }
 }

@@ -479,7 +479,7 @@ impl Handler for ScriptedHandler {
                 connect_ms: None,
                 hedge_after: None,
             }),
-            copy: None,
+            copies: Vec::new(),
         })
     }
 

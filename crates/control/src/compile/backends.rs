@@ -1,0 +1,78 @@
+//! Compiles a backend of the table: the targets of its endpoints.
+
+use std::net::{IpAddr, SocketAddr};
+use tollgate_balance::{BalanceMethod, Candidate, Candidates, HealthRules, hash_bytes};
+use tollgate_data::pool_name::PoolName;
+use tollgate_data::registry::Registry;
+use tollgate_data::settings::Settings;
+use tollgate_data::target_list::{EmptyList, PoolTarget, TargetList};
+use tollgate_data::upstream::Upstream;
+use tollgate_model::api::BackendEndpoint;
+use tollgate_model::routing::{BackendProtocol, RoutedBackend, RoutingTables};
+use tollgate_tls::TlsRules;
+
+/// What the health of endpoints is kept under, in place of an API.
+const BACKENDS: &str = "backends";
+
+/// The targets of a backend. `Err` says why it cannot be used.
+pub(crate) fn backend_targets(
+    name: &str,
+    backend: &RoutedBackend,
+    settings: &Settings,
+    registry: &Registry,
+) -> Result<TargetList, String> {
+    if !backend.broken.is_empty() {
+        return Err(backend.broken.clone());
+    }
+    let pool = PoolName { api: BACKENDS.to_owned(), version: String::new(), part: name.to_owned() };
+    let rules = tls_rules(backend);
+    let (mut targets, mut candidates) = (Vec::new(), Vec::new());
+    for endpoint in backend.endpoints.iter().take(RoutingTables::ENDPOINTS_MAX) {
+        let Ok(address) = endpoint.address.parse::<IpAddr>() else { continue };
+        let address = SocketAddr::new(address, endpoint.port);
+        let upstream = upstream(address, backend, &rules, registry)?;
+        let url = format!("{}://{address}", scheme(backend.protocol));
+        candidates.push(candidate(endpoint, &pool, &url, registry));
+        let sticky_id = settings.upstreams.sticky_key.id(BACKENDS, &format!("{name} {url}"));
+        targets.push(PoolTarget { url, upstream, sticky_id });
+    }
+    if candidates.iter().all(|candidate| candidate.weight == 0) {
+        return Ok(TargetList::empty(EmptyList::NoEndpoints));
+    }
+    // No response ejects a target: whoever fills the table says which ones are ready.
+    Ok(TargetList::new(targets, Candidates::new(candidates, BalanceMethod::default(), HealthRules::default())))
+}
+
+fn candidate(endpoint: &BackendEndpoint, pool: &PoolName, url: &str, registry: &Registry) -> Candidate {
+    let health = registry.target_health(pool, url);
+    Candidate { weight: endpoint.weight, hash: hash_bytes(url.as_bytes()), tier: 0, health }
+}
+
+fn scheme(protocol: BackendProtocol) -> &'static str {
+    match protocol {
+        BackendProtocol::Http => "http",
+        BackendProtocol::H2c => "h2c",
+        BackendProtocol::Https => "https",
+        BackendProtocol::Tcp => "tcp",
+        BackendProtocol::Tls => "tls",
+        BackendProtocol::Udp => "udp",
+    }
+}
+
+fn tls_rules(backend: &RoutedBackend) -> TlsRules {
+    TlsRules {
+        authorities: backend.tls.authorities.clone(),
+        names: backend.tls.names.clone(),
+        certificate: Some(backend.tls.certificate.clone()).filter(|certificate| !certificate.is_empty()),
+        // gRPC needs it, and others agree on what they understand. What a stream speaks is not known.
+        http2: backend.protocol == BackendProtocol::Https,
+        ..TlsRules::default()
+    }
+}
+
+fn upstream(address: SocketAddr, backend: &RoutedBackend, rules: &TlsRules, registry: &Registry) -> Result<Upstream, String> {
+    let is_secure = matches!(backend.protocol, BackendProtocol::Https | BackendProtocol::Tls);
+    let host = backend.tls.host.as_str();
+    let tls = is_secure.then_some((host, rules));
+    Upstream::at(address, tls, backend.protocol == BackendProtocol::H2c, registry)
+}

@@ -1,0 +1,59 @@
+//! Definitions, listeners and backends that come neither from files nor from the control API: another part of the process finds them and replaces
+//! them as a whole. Nothing of them is written anywhere.
+
+use super::author::ChangeAuthor;
+use super::class::external_place;
+use super::routing_file::set_backends;
+use super::store::{DefinitionStore, ReloadReport};
+use crate::compile::sockets;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::net::SocketAddr;
+use std::sync::PoisonError;
+use std::time::Instant;
+use tollgate_model::Problem;
+use tollgate_model::routing::{RouteListener, RoutedBackend, RoutingTables};
+
+/// Documents of one source.
+#[derive(Clone, Debug, Default)]
+pub struct ExternalDocuments {
+    /// Definitions by the ids of their APIs.
+    pub definitions: BTreeMap<String, Value>,
+    /// Listeners by name.
+    pub listeners: BTreeMap<String, RouteListener>,
+}
+
+impl DefinitionStore {
+    /// Replaces all definitions and listeners of a source, and serves the result. What is unchanged keeps what was compiled of it; a broken definition
+    /// keeps its last good version. Blocks.
+    pub fn set_external(&self, source: &str, documents: ExternalDocuments) -> ReloadReport {
+        let start = Instant::now();
+        let _one_at_a_time = self.lock();
+        let ExternalDocuments { definitions, listeners } = documents;
+        let tables = RoutingTables { listeners, backends: BTreeMap::new() };
+        let problems = tables.problems();
+        self.shared().registry.routing.set_listeners(source, tables.listeners);
+        let texts = definitions.iter().map(|(id, value)| (external_place(source, id), value.to_string().into_bytes()));
+        self.external.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned(), texts.collect());
+        let read = self.read(&self.files());
+        let together = self.together(&read);
+        let mut report = self.serve(read, together, (ChangeAuthor::Files, HashSet::new()), start);
+        report.problems.extend(problems);
+        report
+    }
+
+    /// Replaces all backends of a source. Nothing is compiled but their targets.
+    pub fn set_external_backends(&self, source: &str, backends: BTreeMap<String, RoutedBackend>) -> Vec<Problem> {
+        let shared = self.shared();
+        set_backends(source, backends, &shared.settings, &shared.registry)
+    }
+
+    /// Where each listener is open; `Err` says why one of its sockets is not.
+    pub fn listener_states(&self) -> BTreeMap<String, Result<Vec<SocketAddr>, String>> {
+        let registry = &self.shared().registry;
+        let state = |listener: &RouteListener| {
+            sockets(listener, registry).into_iter().map(|(name, _)| self.ports().state_of(name)).collect()
+        };
+        registry.routing.listeners().iter().map(|(name, listener)| (name.clone(), state(listener))).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! What a rule of a route does with its requests: changes of headers, redirects, other hosts and paths. Reads `tollgate.route.rules`. The client
+//! sees redirects. Does not use the store.
+
+use super::{Middleware, MiddlewareSource};
+use crate::exchange::{Exchange, Step};
+use crate::header_change::HeaderChange;
+use crate::header_names::HeaderNames;
+use crate::route_rules::{RulePathRewrite, RuleRewrite, header_changes};
+use tollgate_model::api::RouteRedirect;
+
+pub(super) struct RouteFilters {
+    request: Vec<HeaderChange>,
+    redirect: Option<RuleRedirect>,
+    rewrite: Option<RuleRewrite>,
+}
+
+/// Where clients are sent.
+struct RuleRedirect {
+    /// `None` for the request's.
+    scheme: Option<&'static str>,
+    host: Option<String>,
+    port: Option<u16>,
+    path: Option<RulePathRewrite>,
+    status: u16,
+}
+
+impl RouteFilters {
+    pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
+        let rule = source.rule?;
+        let filters = RouteFilters {
+            request: header_changes(&rule.request_headers),
+            redirect: rule.redirect.as_ref().map(RuleRedirect::new),
+            rewrite: rule.rewrite.as_ref().map(RuleRewrite::new),
+        };
+        let is_empty = filters.request.is_empty() && filters.redirect.is_none() && filters.rewrite.is_none();
+        if is_empty { None } else { Some(Box::new(filters)) }
+    }
+}
+
+impl Middleware for RouteFilters {
+    fn header_names(&self, names: &mut HeaderNames) {
+        self.request.iter().for_each(|change| names.add(change.name()));
+    }
+
+    fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if let Some(redirect) = &self.redirect {
+            let location = redirect.location(exchange);
+            exchange.begin_reply(redirect.status).edits.add("Location", location.as_bytes());
+            return Step::Reply;
+        }
+        for change in &self.request {
+            change.apply(&exchange.request.headers, &mut exchange.outgoing.edits);
+        }
+        if let Some(rewrite) = &self.rewrite {
+            rewrite.apply(exchange);
+        }
+        Step::Next
+    }
+}
+
+impl RuleRedirect {
+    fn new(written: &RouteRedirect) -> Self {
+        let scheme = match written.scheme.as_str() {
+            "http" => Some("http"),
+            "https" => Some("https"),
+            _ => None,
+        };
+        RuleRedirect {
+            scheme,
+            host: Some(written.host.clone()).filter(|host| !host.is_empty()),
+            port: Some(written.port).filter(|port| *port != 0),
+            path: written.path.as_ref().map(RulePathRewrite::new),
+            status: written.status,
+        }
+    }
+
+    fn location(&self, exchange: &Exchange<'_>) -> String {
+        let authority = std::str::from_utf8(exchange.request.authority).unwrap_or_default();
+        let (own_host, own_port) = split_port(authority);
+        let own_scheme = if exchange.arrival.tls.is_some() { "https" } else { "http" };
+        let scheme = self.scheme.unwrap_or(own_scheme);
+        let host = self.host.as_deref().unwrap_or(own_host);
+        // A scheme brings its port; without one, the port is that of the listener.
+        let port = match (self.port, self.scheme) {
+            (Some(port), _) => Some(port),
+            (None, Some(_)) => None,
+            (None, None) => exchange.arrival.listener_port.or(own_port),
+        };
+        let usual = if scheme == "https" { 443 } else { 80 };
+        let port = port.filter(|port| *port != usual).map_or_else(String::new, |port| format!(":{port}"));
+        let url = &exchange.url;
+        let path = match &self.path {
+            None => url.path.raw.to_string(),
+            Some(path) => path.path(&url.path, exchange.decisions.prefix_bytes).0,
+        };
+        let query = url.query.as_deref().map_or_else(String::new, |query| format!("?{query}"));
+        format!("{scheme}://{host}{port}{path}{query}")
+    }
+}
+
+/// A host and its port, if it has one.
+fn split_port(authority: &str) -> (&str, Option<u16>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port.parse().ok()),
+        _ => (authority, None),
+    }
+}

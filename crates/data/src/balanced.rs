@@ -14,12 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 use tollgate_balance::{Backoff, BudgetRules, Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
+use tollgate_clock::MonoTime;
 use tollgate_engine::{Fault, FaultKind, HedgeEnd, KeepForResend, Resend, Target, TryEnd};
 use tollgate_http::form::cookie;
 use tollgate_http::{HeadView, KnownHeader};
 use tollgate_model::api::RetryCause;
-
-const NS_PER_MS: u64 = 1_000_000;
 
 /// The rules of a version.
 pub struct BalancedUpstreams {
@@ -165,7 +164,7 @@ pub struct TargetTry {
     rest: Option<Box<RequestRest>>,
     first_byte_ms: Option<u64>,
     /// When the response must have begun.
-    until: Option<Nanos>,
+    until: Option<MonoTime>,
 }
 
 /// What a request's target is made of.
@@ -237,7 +236,8 @@ impl BalancedUpstreams {
             hedge: None,
             may_repeat,
             preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
-            until: self.answer_ms.map(|time| now.saturating_add(time.saturating_mul(NS_PER_MS))),
+            // The time of its arrival may be some ten milliseconds old.
+            until: self.answer_ms.map(|time| MonoTime::now() + Duration::from_millis(time)),
             rest,
             first_byte_ms: self.first_byte_ms(exchange.decisions.first_byte_ms),
         };
@@ -370,7 +370,7 @@ impl TargetTry {
 
     /// Time to the first byte of the first try.
     pub fn time(&self) -> Option<u64> {
-        self.within(self.began)
+        self.within(Duration::ZERO)
     }
 
     /// Another target for a request that is slow to be answered. `retarget` receives the parts of its head that change.
@@ -456,7 +456,7 @@ impl TargetTry {
         changes: &mut Vec<HeaderChange>,
     ) -> Option<Resend> {
         let retries = rules.retries.as_ref()?;
-        if self.until.is_some_and(|until| until <= now) {
+        if self.until.is_some_and(|until| until <= MonoTime::now()) {
             return None;
         }
         if self.tries >= retries.tries || !retries.wants(ended, self.may_repeat) {
@@ -486,7 +486,7 @@ impl TargetTry {
         rules.stick(self.list.targets.get(next), changes);
         let upstream = &self.list.targets.get(next)?.upstream;
         self.retarget(upstream, retarget);
-        let first_byte_ms = self.within(now.saturating_add(after));
+        let first_byte_ms = self.within(Duration::from_nanos(after));
         Some(Resend { after: Duration::from_nanos(after), first_byte_ms })
     }
 
@@ -507,9 +507,10 @@ impl TargetTry {
         }
     }
 
-    /// Time to the first byte of a try that begins now.
-    fn within(&self, now: Nanos) -> Option<u64> {
-        let left = self.until.map(|until| (until.saturating_sub(now) / NS_PER_MS).max(1));
+    /// Time to the first byte of a try that begins after this time.
+    fn within(&self, after: Duration) -> Option<u64> {
+        let left =
+            self.until.map(|until| u64::try_from(until.since(MonoTime::now() + after).as_millis()).unwrap_or(u64::MAX).max(1));
         self.first_byte_ms.into_iter().chain(left).min()
     }
 

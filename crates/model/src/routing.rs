@@ -6,7 +6,7 @@ use crate::api::route::check_host;
 use crate::decode::{Decoded, decode};
 use crate::json_document;
 use crate::json_path::JsonPath;
-use crate::known_field;
+use crate::known_field::{self, ReportWhen::Refuse};
 use crate::problem::{Findings, Level, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,7 +141,8 @@ impl RoutingTables {
         let mut findings = Findings::default();
         let decoded: Decoded<RoutingTables> = decode(&raw);
         findings.decoded(&decoded);
-        known_field::judge(&decoded.unknown, &[], &mut findings);
+        // A member that is not understood may have been meant to keep somebody out.
+        known_field::judge(&decoded.unknown, &[("listeners.**", Refuse), ("backends.**", Refuse)], &mut findings);
         if let Some(tables) = &decoded.value {
             tables.check(&mut findings);
         }
@@ -236,3 +237,6 @@ fn check_address(at: &JsonPath, address: &str, findings: &mut Findings) {
         findings.error(at, format!("{address:?} is not an IP address"));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Definitions and policies as they were read and compiled. An unchanged file is not read again; an unchanged text keeps its compiled API; a broken
 //! one keeps its last good version.
 
-use super::class::{DocumentClass, is_file};
+use super::class::{DocumentClass, is_file, is_shared};
 use super::set::distinct;
 use super::text::{DefinitionText, ReadDefinition};
 use serde_json::Value;
@@ -251,6 +251,13 @@ impl ReadFiles {
         let is_it = |file: &Arc<LoadedFile>| file.api().is_some_and(|api| api.id == id);
         let shared = self.files.get(DocumentClass::Api.place(id).as_os_str()).filter(|file| is_it(file));
         shared.or_else(|| own(&self.files).rev().map(|(_, file)| file).find(|file| is_it(file)))?.api()
+    }
+
+    /// What stands for the path of a document that comes from another source.
+    pub(super) fn outer_place(&self, class: DocumentClass, id: &str) -> Option<&Path> {
+        let outer = self.files.iter().filter(|(path, _)| !is_file(path) && !is_shared(path));
+        let is_it = |file: &LoadedFile| class == DocumentClass::Api && file.api().is_some_and(|api| api.id == id);
+        outer.into_iter().find(|(_, file)| is_it(file)).map(|(path, _)| &**path)
     }
 
     /// A document as it is shown.

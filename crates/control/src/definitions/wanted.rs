@@ -81,6 +81,12 @@ impl ChangedDocuments {
         let mut changed = ChangedDocuments { read: read.clone(), files: Vec::new(), shared: Vec::new(), sources: HashMap::new() };
         let mut errors = Vec::new();
         for WantedDocument { class, id, content, source } in wanted {
+            if let Some(place) = read.outer_place(class, &id) {
+                let message = "comes from another source, where alone it can be changed";
+                let problem = Problem::new(Level::Error, "", message).within(Some(place));
+                errors.push(DocumentProblem { source: source.clone(), problem });
+                continue;
+            }
             let found = match content {
                 Some(WantedContent::Api(definition)) => {
                     let file = places.of_api([read, &changed.read], &files, &id, definition.companion_kind());

@@ -109,7 +109,7 @@ fn a_backend_has_filters_of_its_own_after_those_of_its_rule() {
     assert!(two.seen().iter().all(|seen| seen.header("x-by") == Some("rule") && seen.target == "/two"));
     assert!(two.seen().iter().all(|seen| seen.header("host") == Some("two.test")));
     let via = |response: &Response| response.head.all("x-via").join(",");
-    assert_eq!(answers.iter().filter(|answer| via(answer) == "one,rule").count(), one.requests());
+    assert_eq!(answers.iter().filter(|answer| via(answer) == "rule,one").count(), one.requests());
     assert_eq!(answers.iter().filter(|answer| via(answer) == "rule").count(), two.requests());
 }
 

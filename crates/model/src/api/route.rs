@@ -282,7 +282,7 @@ pub struct RouteBackend {
     pub weight: u32,
     /// Changes of the headers of requests that go there, after those of the rule.
     pub request_headers: HeaderModifier,
-    /// Changes of the headers of its responses, before those of the rule.
+    /// Changes of the headers of its responses, after those of the rule.
     pub response_headers: HeaderModifier,
     /// Changes of host and path, in place of those of the rule.
     pub rewrite: Option<RouteRewrite>,

@@ -1,0 +1,57 @@
+use super::*;
+use serde_json::{Value, json};
+
+fn problems(tables: &Value) -> Vec<String> {
+    let problems = match RoutingTables::parse(tables.to_string().as_bytes(), None) {
+        Ok((_, problems)) | Err(problems) => problems,
+    };
+    problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn tables_as_they_are_meant_have_no_problems() {
+    let tables = json!({
+        "listeners": {
+            "web": {"addresses": ["10.0.0.1", "::1"], "port": 443, "protocol": "https", "host": "*.example.com", "tls": {
+                "certificates": ["PEM"], "client_certificates": {"authorities": ["PEM"], "insecure_fallback": true}
+            }},
+            "pass": {"port": 8443, "protocol": "tls", "tls": {"passthrough": true}}
+        },
+        "backends": {
+            "none": {},
+            "one": {"protocol": "https", "endpoints": [{"address": "10.0.0.2", "port": 80}], "tls": {"host": "a.test", "names": ["uri:a://b"]}}
+        }
+    });
+    assert_eq!(problems(&tables), [""; 0]);
+}
+
+#[test]
+fn each_problem_has_its_place() {
+    let tables = json!({
+        "listeners": {
+            "a": {"addresses": ["localhost"], "host": "*", "tls": {"certificates": ["PEM"]}},
+            "b": {"port": 1, "protocol": "https", "tls": {"client_certificates": {}, "passthrough": true, "autorities": 1}},
+            "c": {"port": 1, "protocol": "quic"}
+        },
+        "backends": {"d": {"endpoints": [{"address": "a.test"}], "tls": {"host": "x", "names": ["a.test"]}}},
+        "more": 1
+    });
+    assert_eq!(
+        problems(&tables),
+        [
+            "$.listeners.c.protocol: error: must be one of \"http\", \"https\", \"tls\", \"tcp\", \"udp\", not \"quic\"",
+            "$.listeners.b.tls.autorities: error: unknown field",
+            "$.more: ignored: unknown field",
+            "$.listeners.a.addresses[0]: error: \"localhost\" is not an IP address",
+            "$.listeners.a.port: error: must be from 1 to 65535",
+            "$.listeners.a.host: error: \"*\" is not a host such as example.com or *.example.com",
+            "$.listeners.a.tls: error: needs the protocol https or tls",
+            "$.listeners.b.tls.passthrough: error: needs the protocol tls",
+            "$.listeners.b.tls.certificates: warning: is empty: every handshake fails",
+            "$.listeners.b.tls.client_certificates.authorities: error: must have an entry",
+            "$.backends.d.endpoints[0].address: error: \"a.test\" is not an IP address",
+            "$.backends.d.endpoints[0].port: error: must be from 1 to 65535",
+            "$.backends.d.tls: error: needs the protocol https or tls",
+        ]
+    );
+}

@@ -37,6 +37,8 @@ pub struct BalancedUpstreams {
     pub is_for_calls: bool,
     /// Time to the first byte of the response, with all tries.
     pub answer_ms: Option<u64>,
+    /// Whether a response that came too late counts as none, although the engine had not noticed it yet.
+    pub is_punctual: bool,
 }
 
 /// Another target that gets copies of requests.
@@ -165,6 +167,8 @@ pub struct TargetTry {
     first_byte_ms: Option<u64>,
     /// When the response must have begun.
     until: Option<MonoTime>,
+    /// The same of this try.
+    try_until: Option<MonoTime>,
 }
 
 /// What a request's target is made of.
@@ -238,6 +242,7 @@ impl BalancedUpstreams {
             preserves_host: exchange.api.preserve_host && !exchange.request.authority.is_empty(),
             // The time of its arrival may be some ten milliseconds old.
             until: self.answer_ms.map(|time| MonoTime::now() + Duration::from_millis(time)),
+            try_until: self.try_until(Duration::ZERO),
             rest,
             first_byte_ms: self.first_byte_ms(exchange.decisions.first_byte_ms),
         };
@@ -263,6 +268,12 @@ impl BalancedUpstreams {
             connect_ms: retries.and_then(|retries| retries.try_ms),
             hedge_after: self.hedge.as_ref().and_then(|hedge| hedge.time(taken)),
         })
+    }
+
+    /// When the response to a try that begins after this time must have begun.
+    fn try_until(&self, after: Duration) -> Option<MonoTime> {
+        let time = self.retries.as_ref().filter(|_| self.is_punctual)?.try_ms?;
+        Some(MonoTime::now() + after + Duration::from_millis(time))
     }
 
     /// Time to the first byte of each try.
@@ -373,6 +384,12 @@ impl TargetTry {
         self.within(Duration::ZERO)
     }
 
+    /// Whether a response that begins now comes too late.
+    pub fn is_late(&self) -> bool {
+        let ends = self.until.into_iter().chain(self.try_until).min();
+        ends.is_some_and(|end| end <= MonoTime::now())
+    }
+
     /// Another target for a request that is slow to be answered. `retarget` receives the parts of its head that change.
     pub fn hedge(
         &mut self,
@@ -459,7 +476,11 @@ impl TargetTry {
         if self.until.is_some_and(|until| until <= MonoTime::now()) {
             return None;
         }
-        if self.tries >= retries.tries || !retries.wants(ended, self.may_repeat) {
+        let is_wanted = match ended {
+            TryEnd::Response(_) if self.is_late() => self.may_repeat && retries.causes.contains(&RetryCause::Timeout),
+            _ => retries.wants(ended, self.may_repeat),
+        };
+        if self.tries >= retries.tries || !is_wanted {
             return None;
         }
         if !self.pool.budget.withdraw(&retries.budget, now) {
@@ -481,6 +502,7 @@ impl TargetTry {
         self.is_recorded = false;
         let after = if same { retries.backoff.wait(self.tries - 1, random.rotate_left(32)) } else { 0 };
         let after = after.max(retries.wait_min);
+        self.try_until = rules.try_until(Duration::from_nanos(after));
         self.tries += 1;
         self.begin();
         rules.stick(self.list.targets.get(next), changes);

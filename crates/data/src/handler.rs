@@ -371,7 +371,8 @@ impl Handler for GatewayHandler {
         let found = match &self.called {
             None => {
                 let routed = RoutedRequest::new(request.method, HeadView::new(&request.headers), request.query());
-                let server_name = self.client_tls.as_ref().and_then(|tls| tls.server_name.as_deref());
+                // A handshake without a name belongs to the listener for all hosts.
+                let server_name = self.client_tls.as_ref().map(|tls| tls.server_name.as_deref().unwrap_or_default());
                 snapshot.find(self.listener, (request.authority, server_name), &path.decoded, &routed)
             }
             Some(called) => snapshot.called(&called.name, &path.decoded).ok_or(Unrouted::Nowhere),
@@ -471,6 +472,9 @@ impl Handler for GatewayHandler {
     }
 
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
+        if self.is_late() && response.status != 101 {
+            return self.answer_late(outgoing);
+        }
         self.note_response(response.status);
         if let Some(in_flight) = &mut self.in_flight {
             in_flight.status = response.status;

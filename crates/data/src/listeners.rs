@@ -20,6 +20,12 @@ pub struct PortListener {
     pub router: Router,
 }
 
+impl PortListener {
+    fn speaks_http(&self) -> bool {
+        matches!(self.protocol, ListenerProtocol::Http | ListenerProtocol::Https)
+    }
+}
+
 impl PortListeners {
     /// Adds a listener for a host, or for `*.` and all below a host; empty for all. False if the host is taken.
     pub fn add(&mut self, host: &str, listener: PortListener) -> bool {
@@ -32,7 +38,8 @@ impl PortListeners {
         true
     }
 
-    /// The router of the listener that a request belongs to, by its host and by that of its connection's handshake.
+    /// The router of the listener that a request belongs to, by its host and by that of its connection's handshake: a request for another
+    /// listener would not have met that one's certificates and validation of clients.
     #[inline]
     pub fn router(&self, authority: &[u8], server_name: Option<&str>) -> Result<&Router, Unrouted> {
         let host = std::str::from_utf8(authority).unwrap_or_default();
@@ -42,13 +49,14 @@ impl PortListeners {
         {
             return Err(Unrouted::Misdirected);
         }
-        of_host.and_then(|index| self.list.get(index)).map(|listener| &listener.router).ok_or(Unrouted::Nowhere)
+        let listener = of_host.and_then(|index| self.list.get(index)).filter(|listener| listener.speaks_http());
+        listener.map(|listener| &listener.router).ok_or(Unrouted::Nowhere)
     }
 
     /// The API of a connection that nothing inspects, by the host of its handshake.
     pub fn stream(&self, server_name: Option<&str>) -> Option<usize> {
         let host = server_name.unwrap_or_default();
-        let listener = self.list.get(self.of_host(host)?)?;
+        let listener = self.list.get(self.of_host(host)?).filter(|listener| !listener.speaks_http())?;
         listener.router.find(host, "/", &RoutedRequest::bare("")).map(|found| found.api)
     }
 

@@ -64,10 +64,11 @@ impl CompiledMatch {
 impl CompiledRoute {
     /// The rule that a request belongs to, wherever it comes from.
     pub fn find(&self, path: &str, request: &RoutedRequest<'_>) -> Option<FoundRule> {
-        self.matches.iter().find_map(|matched| {
-            let prefix_bytes = matched.path.matches(path)?;
+        let found = self.matches.iter().find_map(|matched| {
+            let prefix_bytes = matched.path.matches(path, request)?;
             matched.conditions.hold(request).then_some(FoundRule { rule: matched.rule, prefix_bytes })
-        })
+        });
+        found.filter(|_| !request.is_too_costly())
     }
 }
 

@@ -256,7 +256,7 @@ impl Snapshot {
             };
         }
         let host = if router.tells_hosts_apart() { std::str::from_utf8(authority).unwrap_or_default() } else { "" };
-        router.find(host, path, request).ok_or(Unrouted::Nowhere)
+        router.find(host, path, request).filter(|_| !request.is_too_costly()).ok_or(Unrouted::Nowhere)
     }
 
     /// The API of a call, by id or name. Its listen path may be there, or not.

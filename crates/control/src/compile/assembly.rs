@@ -292,13 +292,16 @@ fn listener_router(apis: &[Arc<CompiledApi>], listener: &str) -> Router {
     builder.build()
 }
 
+/// The most addresses of a listener: each is a socket for each core.
+const ADDRESSES_MAX: usize = 64;
+
 /// The sockets of a listener by the names that their connections have, with their addresses unless those are the gateway's.
 pub(crate) fn sockets(listener: &RouteListener, registry: &Registry) -> Vec<(u32, Option<SocketAddr>)> {
     let is_for_datagrams = listener.protocol == ListenerProtocol::Udp;
     if listener.addresses.is_empty() && !is_for_datagrams {
         return vec![(u32::from(listener.port), None)];
     }
-    let addresses = listener.addresses.iter().filter_map(|address| address.parse::<IpAddr>().ok());
+    let addresses = listener.addresses.iter().take(ADDRESSES_MAX).filter_map(|address| address.parse::<IpAddr>().ok());
     let sockets = addresses.map(|address| SocketAddr::new(address, listener.port));
     sockets.map(|socket| (registry.routing.socket_name(socket, is_for_datagrams), Some(socket))).collect()
 }

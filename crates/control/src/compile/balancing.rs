@@ -101,6 +101,7 @@ pub(super) fn compile(definition: &ApiDefinition, version: &str, context: &mut C
         mirrors,
         is_for_calls: false,
         answer_ms: None,
+        is_punctual: false,
     })
 }
 

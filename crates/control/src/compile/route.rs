@@ -134,6 +134,7 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
         mirrors: mirrors(definition, &rule.mirrors, &format!("{at}.mirrors"), context)?,
         is_for_calls: kind == RouteKind::Grpc,
         answer_ms: Some(rule.timeouts.request_ms).filter(|time| *time > 0),
+        is_punctual: true,
     })))
 }
 

@@ -1,11 +1,13 @@
 //! The tries of a request at the targets of a pool: their outcomes, and the next one.
 
 use super::GatewayHandler;
+use super::finish::ResponseMaker;
 use super::in_flight::{Chosen, InFlight};
 use crate::balanced::{BalancedUpstreams, TargetTry, nanos};
+use crate::refusal;
 use crate::snapshot::Upstreams;
 use std::sync::Arc;
-use tollgate_engine::{FaultKind, HedgeEnd, Resend, Retarget, Target, TryEnd};
+use tollgate_engine::{Fault, FaultKind, HedgeEnd, Outgoing, Resend, ResponseVerdict, Retarget, Target, TryEnd};
 
 impl GatewayHandler {
     /// Sends the request to another target, if the rules of its API allow it.
@@ -43,6 +45,27 @@ impl GatewayHandler {
         if let Some(in_flight) = &mut self.in_flight {
             with_try(in_flight, |taken, _| taken.end_hedge(end, now));
         }
+    }
+
+    /// Whether the response comes after the time that a rule leaves for it.
+    #[inline]
+    pub(super) fn is_late(&self) -> bool {
+        match self.in_flight.as_ref().map(|in_flight| &in_flight.chosen) {
+            Some(Chosen::Balanced(taken)) => taken.is_late(),
+            _ => false,
+        }
+    }
+
+    /// Answers in the place of a response that came too late.
+    #[cold]
+    pub(super) fn answer_late(&mut self, outgoing: &mut Outgoing) -> ResponseVerdict {
+        self.note_try_fault(FaultKind::UpstreamTimeout);
+        self.note_fault(&Fault::new(FaultKind::UpstreamTimeout));
+        self.refuse_in_flight(ResponseMaker::Fault, (&refusal::UPSTREAM_TIMEOUT, None), outgoing);
+        if let Some(in_flight) = &mut self.in_flight {
+            in_flight.fail(FaultKind::UpstreamTimeout, outgoing.status);
+        }
+        ResponseVerdict::Reply
     }
 
     /// Notes a response for the health of the target that sent it.

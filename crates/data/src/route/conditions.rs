@@ -1,10 +1,13 @@
 //! What a rule of a route asks of a request beside its host: path, method, headers, query.
 
 use regex::Regex;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use tollgate_http::HeadView;
 use tollgate_http::form::pairs;
+
+/// Bytes that regular expressions may look at for one request: they take some nanoseconds each, and a request has values of some kilobytes.
+const EXPRESSION_BYTES_MAX: usize = 1 << 20;
 
 /// A request as rules see it.
 pub struct RoutedRequest<'r> {
@@ -14,6 +17,8 @@ pub struct RoutedRequest<'r> {
     pub query: Option<&'r str>,
     /// The first value of each query parameter, once a rule has asked for one.
     parameters: OnceCell<HashMap<String, String>>,
+    /// What is left for regular expressions; `None` if it was not enough.
+    left: Cell<Option<usize>>,
 }
 
 /// The path of a match.
@@ -54,12 +59,25 @@ pub enum ValuePattern {
 impl<'r> RoutedRequest<'r> {
     #[inline]
     pub fn new(method: &'r str, headers: HeadView<'r>, query: Option<&'r str>) -> Self {
-        RoutedRequest { method, headers: Some(headers), query, parameters: OnceCell::new() }
+        RoutedRequest { headers: Some(headers), query, ..RoutedRequest::bare(method) }
     }
 
     /// One that has no headers and no query.
     pub fn bare(method: &'r str) -> Self {
-        RoutedRequest { method, headers: None, query: None, parameters: OnceCell::new() }
+        let left = Cell::new(Some(EXPRESSION_BYTES_MAX));
+        RoutedRequest { method, headers: None, query: None, parameters: OnceCell::new(), left }
+    }
+
+    /// Whether a regular expression may look at so many bytes. Once one may not, none may, and the request belongs to no rule: another one than
+    /// its own could have less protection.
+    pub(super) fn may_look_at(&self, bytes: usize) -> bool {
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(bytes)));
+        !self.is_too_costly()
+    }
+
+    /// Whether the rules could not all be compared with the request.
+    pub fn is_too_costly(&self) -> bool {
+        self.left.get().is_none()
     }
 
     /// The first value of a query parameter.
@@ -89,14 +107,14 @@ impl RulePath {
     }
 
     /// Length of what a decoded path begins with, without a slash at its end, if the path matches.
-    pub fn matches(&self, path: &str) -> Option<usize> {
+    pub fn matches(&self, path: &str, request: &RoutedRequest<'_>) -> Option<usize> {
         match self {
             RulePath::Exact(exact) => (path == exact).then_some(path.len()),
             RulePath::Prefix(prefix) => {
                 let rest = path.strip_prefix(prefix.as_str())?;
                 (rest.is_empty() || rest.starts_with('/')).then_some(prefix.len())
             }
-            RulePath::Pattern(pattern) => pattern.is_match(path).then_some(path.len()),
+            RulePath::Pattern(pattern) => (request.may_look_at(path.len()) && pattern.is_match(path)).then_some(path.len()),
         }
     }
 }
@@ -106,26 +124,25 @@ impl RuleConditions {
     #[inline]
     pub fn hold(&self, request: &RoutedRequest<'_>) -> bool {
         self.method.as_ref().is_none_or(|method| method == request.method)
-            && self.headers.iter().all(|header| request.headers.is_some_and(|headers| header.is_met_by_header(headers)))
-            && self
-                .query
-                .iter()
-                .all(|parameter| request.parameter(&parameter.name).is_some_and(|value| parameter.pattern.fits(value.as_bytes())))
+            && self.headers.iter().all(|header| request.headers.is_some_and(|headers| header.is_met_by_header(headers, request)))
+            && self.query.iter().all(|parameter| {
+                request.parameter(&parameter.name).is_some_and(|value| parameter.pattern.fits(value.as_bytes(), request))
+            })
     }
 }
 
 impl ValueCondition {
     /// Lines with one name are one value, with commas between them (RFC 9110 §5.2).
-    fn is_met_by_header(&self, headers: HeadView<'_>) -> bool {
+    fn is_met_by_header(&self, headers: HeadView<'_>, request: &RoutedRequest<'_>) -> bool {
         let mut lines = headers.all(&self.name);
         let Some(first) = lines.next() else { return false };
-        let Some(second) = lines.next() else { return self.pattern.fits(first) };
+        let Some(second) = lines.next() else { return self.pattern.fits(first, request) };
         let mut value = [first, b", ", second].concat();
         for line in lines {
             value.extend_from_slice(b", ");
             value.extend_from_slice(line);
         }
-        self.pattern.fits(&value)
+        self.pattern.fits(&value, request)
     }
 }
 
@@ -135,10 +152,12 @@ impl ValuePattern {
         whole_expression(written).map(ValuePattern::Expression)
     }
 
-    fn fits(&self, value: &[u8]) -> bool {
+    fn fits(&self, value: &[u8], request: &RoutedRequest<'_>) -> bool {
         match self {
             ValuePattern::Exact(exact) => exact.as_bytes() == value,
-            ValuePattern::Expression(expression) => std::str::from_utf8(value).is_ok_and(|value| expression.is_match(value)),
+            ValuePattern::Expression(expression) => {
+                request.may_look_at(value.len()) && std::str::from_utf8(value).is_ok_and(|value| expression.is_match(value))
+            }
         }
     }
 }

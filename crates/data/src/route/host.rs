@@ -68,6 +68,11 @@ impl<T: Default> Hosts<T> {
         literal.chain(wildcards).chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
     }
 
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let named = self.literal.values_mut().chain(self.wildcards.values_mut());
+        named.chain(self.patterns.iter_mut().map(|pattern| &mut pattern.value))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.literal.is_empty() && self.wildcards.is_empty() && self.patterns.is_empty()
     }

@@ -6,7 +6,7 @@
 use super::conditions::{RoutedRequest, RuleConditions, RulePath};
 use super::host::{Hosts, normal_host};
 use super::template::{RouteTemplateKind, compile_template};
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use std::sync::Arc;
 
 /// The router of one snapshot.
@@ -52,6 +52,8 @@ struct Tree {
     root: RouteNode,
     /// Rules whose path is a regular expression, in order of precedence.
     patterns: Vec<Route>,
+    /// The same expressions as one, if there are many.
+    set: Option<RegexSet>,
 }
 
 #[derive(Default)]
@@ -160,7 +162,8 @@ impl RouterBuilder {
     }
 
     /// The finished router.
-    pub fn build(self) -> Router {
+    pub fn build(mut self) -> Router {
+        self.router.by_host.values_mut().chain([&mut self.router.any_host]).for_each(Tree::join_patterns);
         self.router
     }
 }
@@ -194,21 +197,40 @@ impl Router {
     }
 }
 
+/// From so many expressions on, one look at the path for all of them is cheaper than one for each.
+const JOINED_PATTERNS_MIN: usize = 8;
+
 impl Tree {
+    /// Makes one of many expressions; if that would be too large, they stay as they are.
+    fn join_patterns(&mut self) {
+        if self.patterns.len() >= JOINED_PATTERNS_MIN {
+            let expressions = self.patterns.iter().filter_map(|route| route.template.as_ref()).map(Regex::as_str);
+            self.set = RegexSet::new(expressions).ok();
+        }
+    }
+
     /// The matching route that was registered first, with its rank.
     #[inline]
     fn find(&self, path: &str, request: &RoutedRequest<'_>) -> Option<(usize, Found)> {
-        let mut best = self.find_prefix(path, request);
+        let best = self.find_prefix(path, request);
         // After the tree, which often spares them.
-        for route in &self.patterns {
-            if best.is_some_and(|(rank, _)| rank < route.rank) {
-                break;
-            }
-            if let Some(found) = route.found(path, 0, request) {
-                best = Some((route.rank, found));
-            }
+        let is_spared = |route: &Route| best.is_some_and(|(rank, _)| rank < route.rank);
+        if self.patterns.first().is_none_or(is_spared) {
+            return best;
         }
-        best
+        let found = |route: &Route| route.found(path, 0, request).map(|found| (route.rank, found));
+        let of_patterns = match &self.set {
+            Some(set) if request.may_look_at(path.len()) => {
+                let fitting = set.matches(path).into_iter().filter_map(|index| self.patterns.get(index));
+                fitting.take_while(|route| !is_spared(route)).find_map(found)
+            }
+            Some(_) => None,
+            None => {
+                let tried = self.patterns.iter().take_while(|route| !is_spared(route) && request.may_look_at(path.len()));
+                tried.into_iter().find_map(found)
+            }
+        };
+        of_patterns.or(best)
     }
 
     #[inline]
@@ -259,6 +281,8 @@ impl Route {
             return None;
         }
         match &self.template {
+            // A rule's expression is for the whole path.
+            Some(template) if self.rule.is_some() => template.is_match(path).then_some(path.len()),
             Some(template) => template.find(path).map(|found| found.end()),
             None => Some(if self.listens { depth } else { 0 }),
         }

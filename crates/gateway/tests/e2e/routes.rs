@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -158,7 +159,7 @@ fn https_listeners_have_certificates_of_their_own_and_tell_misdirected_requests(
         json!({"addresses": ["127.0.0.1"], "port": port, "protocol": "https", "host": host, "tls": {"certificates": [pem]}})
     };
     let file = Tables::new(&json!({
-        "listeners": {"any": listener("", &["a.test", "unknown.test"]), "second": listener("second.test", &["second.test"])},
+        "listeners": {"any": listener("", &["a.test", "unknown.test", "127.0.0.1"]), "second": listener("second.test", &["second.test"])},
         "backends": {"one": {"endpoints": endpoints(&[&one])}, "two": {"endpoints": endpoints(&[&two])}}
     }));
     let _gateway = file.start([
@@ -173,6 +174,9 @@ fn https_listeners_have_certificates_of_their_own_and_tell_misdirected_requests(
         ("second.test", "second.test", 200),
         ("second.test", "a.test", 421),
         ("unknown.test", "a.test", 200),
+        // An address is no server name.
+        ("127.0.0.1", "a.test", 200),
+        ("127.0.0.1", "second.test", 421),
     ] {
         let mut stream = connect(&client, port, server_name);
         let text = get("/").replace("Host: gateway.test", &format!("Host: {host}"));
@@ -307,4 +311,39 @@ fn connections_and_datagrams_are_shared_by_weight() {
     own.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     assert_eq!(greet_by_datagrams(&own), "");
     gateway.expect_no_panic();
+}
+
+#[test]
+fn a_check_tells_what_is_wrong_with_the_file_and_with_routes() {
+    let file = Tables::new(&json!({"listeners": {"web": {"port": 1, "hots": "a.test"}}}));
+    let conf = file.dir.path().join("tyk.conf");
+    let apps = file.dir.path().join("apps");
+    fs::create_dir(&apps).unwrap();
+    fs::write(&conf, json!({"app_path": apps, "tollgate": {"routing_file": file.file()}}).to_string()).unwrap();
+    let rules = json!([{"matches": [{"path": {"regex": "("}, "header": []}]}]);
+    fs::write(apps.join("a.json"), route("a", json!([{"listener": "web"}]), rules).0.to_string()).unwrap();
+    let check = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_tollgate")).arg("check").arg("--conf").arg(&conf).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (is_good, text) = check();
+    assert!(!is_good);
+    for expect in [
+        "routing.json: $.listeners.web.hots: error: unknown field",
+        "$.tollgate.route.rules[0].matches[0].header: error: unknown field",
+    ] {
+        assert!(text.contains(expect), "{expect} in {text}");
+    }
+    file.write(&json!({"listeners": {"web": {"port": 1}}}));
+    fs::write(
+        apps.join("a.json"),
+        route("a", json!([{"listener": "web"}]), json!([{"matches": [{"path": {"regex": "("}}]}])).0.to_string(),
+    )
+    .unwrap();
+    assert!(check().1.contains("$.tollgate.route.rules[0].matches[0].path.regex: error: not a valid pattern"), "{}", check().1);
+    fs::write(apps.join("a.json"), route("a", json!([{"listener": "web"}, {"listener": "other"}]), to("echo")).0.to_string())
+        .unwrap();
+    let (is_good, text) = check();
+    assert!(is_good, "{text}");
+    assert!(text.contains("a is attached to \"other\", which is no listener"), "{text}");
 }

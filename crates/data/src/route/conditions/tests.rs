@@ -53,6 +53,18 @@ fn methods_are_compared_as_they_are() {
 #[test]
 fn an_expression_cannot_leave_its_group() {
     assert!(RulePath::pattern("a)|(b").is_err());
-    assert_eq!(RulePath::pattern("/a|/b").unwrap().matches("/bb"), None);
-    assert_eq!(RulePath::pattern("/a|/b").unwrap().matches("/b"), Some(2));
+    let request = RoutedRequest::bare("GET");
+    assert_eq!(RulePath::pattern("/a|/b").unwrap().matches("/bb", &request), None);
+    assert_eq!(RulePath::pattern("/a|/b").unwrap().matches("/b", &request), Some(2));
+}
+
+#[test]
+fn a_request_that_would_cost_too_much_meets_nothing() {
+    let query = "a".repeat(EXPRESSION_BYTES_MAX / 100);
+    let request = RoutedRequest { query: Some(&format!("q={query}")), ..RoutedRequest::bare("GET") };
+    let conditions = RuleConditions { query: vec![expression("q", "a*")], ..Default::default() };
+    assert!((0..100).all(|_| conditions.hold(&request)));
+    assert!(!request.is_too_costly());
+    assert!(!conditions.hold(&request));
+    assert!(request.is_too_costly());
 }

@@ -300,7 +300,7 @@ impl GatewayHandler {
     fn new(core: Rc<CoreService>, client: &ClientInfo) -> Self {
         let peer = SocketAddr::new(client.address.ip().to_canonical(), client.address.port());
         let is_logged = core.shared.observer.recording.as_ref().is_some_and(|recording| recording.access_log);
-        let listener_port = core.snapshot().port_number(client.listener);
+        let listener_port = if client.listener == 0 { None } else { core.snapshot().port_number(client.listener) };
         GatewayHandler {
             core,
             listener_port,

@@ -14,7 +14,7 @@ pub(super) fn compile(
     definition: &ApiDefinition,
     version_name: &str,
     info: &VersionInfo,
-    rule: Option<&RouteRule>,
+    rule: Option<(usize, &RouteRule)>,
     context: &mut Context<'_>,
 ) -> Option<Compiled> {
     compile_list(
@@ -37,7 +37,7 @@ fn compile_list(
     lists: &[(ChainPhase, &'static [ListedMiddleware])],
     definition: &ApiDefinition,
     version_name: &str,
-    (info, rule): (&VersionInfo, Option<&RouteRule>),
+    (info, rule): (&VersionInfo, Option<(usize, &RouteRule)>),
     context: &mut Context<'_>,
 ) -> Option<Compiled> {
     let own = context.settings.routing.patterns;

@@ -14,7 +14,7 @@ use tollgate_data::route_rules::{CompiledMatch, CompiledRoute, RouteAttached, Ru
 use tollgate_data::snapshot::Upstreams;
 use tollgate_data::target_list::{EmptyList, TargetList};
 use tollgate_data::target_pool::TargetPool;
-use tollgate_data::upstream::Upstream;
+use tollgate_data::upstream::{Upstream, without_credentials};
 use tollgate_model::api::{
     ApiDefinition, RetryCause, RouteBackend, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRetries, RouteRule,
     RouteSticky, ValueMatch,
@@ -98,8 +98,10 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
     let NumberedRule { index, rule } = numbered;
     let kind = definition.tollgate.route.as_ref().map_or(RouteKind::Http, |route| route.kind);
     let at = format!("$.tollgate.route.rules[{index}]");
-    let part_name = if rule.name.is_empty() { format!("rules[{index}]") } else { rule.name.clone() };
-    let name = |part: &str| PoolName { api: definition.api_id.clone(), version: part_name.clone(), part: part.to_owned() };
+    let rules = definition.tollgate.route.iter().flat_map(|route| &route.rules);
+    let is_named = !rule.name.is_empty() && rules.filter(|other| other.name == rule.name).count() == 1;
+    let rule_name = if is_named { rule.name.clone() } else { format!("rules[{index}]") };
+    let name = |part: &str| PoolName { api: definition.api_id.clone(), version: rule_name.clone(), part: part.to_owned() };
     let weights: u64 = rule.backends.iter().map(|backend| u64::from(backend.weight)).sum();
     let mut split = Vec::new();
     let mut before = 0;
@@ -113,9 +115,12 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
             let list = list.map_err(|error| context.error(format!("{at}.url"), error)).ok()?;
             Arc::new(ArcSwap::from_pointee(list))
         };
-        let label = if backend.url.is_empty() { &backend.backend } else { &backend.url };
+        let label = backend_label(backend);
+        // Figures have one place for each.
+        let is_only = rule.backends.iter().filter(|other| backend_label(other) == label).count() == 1;
+        let part = if is_only { label.clone() } else { format!("{label} [{number}]") };
         split.push(CompiledPart {
-            pool: pool(name(label), targets, context),
+            pool: pool(name(&part), targets, context),
             until: if before == weights { u64::MAX } else { point(before as f64 * 100.0 / weights as f64) },
             header: None,
             cookie: None,
@@ -136,6 +141,11 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
         answer_ms: Some(rule.timeouts.request_ms).filter(|time| *time > 0),
         is_punctual: true,
     })))
+}
+
+/// What names a backend in figures.
+fn backend_label(backend: &RouteBackend) -> String {
+    if backend.url.is_empty() { backend.backend.clone() } else { without_credentials(&backend.url) }
 }
 
 fn pool(name: PoolName, targets: Arc<ArcSwap<TargetList>>, context: &Context<'_>) -> Arc<TargetPool> {

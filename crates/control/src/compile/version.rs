@@ -26,7 +26,7 @@ pub(super) fn compile(
     rule: Option<NumberedRule<'_>>,
     context: &mut Context<'_>,
 ) -> Option<ApiVersion> {
-    let chain = chain::compile(definition, name, info, rule.map(|numbered| numbered.rule), context);
+    let chain = chain::compile(definition, name, info, rule.map(|numbered| (numbered.index, numbered.rule)), context);
     let upstreams = upstreams(definition, info, rule, context);
     let expires = expiry_of(&info.expires);
     let (chain, matcher) = chain?;

@@ -25,7 +25,7 @@ impl CircuitBreak {
             };
             let place = BreakerPlace {
                 api: source.definition.api_id.clone(),
-                version: source.version_name.to_owned(),
+                version: source.variant(),
                 endpoint: format!("{} {}", entry.method, entry.path),
             };
             Some((rule, source.context.registry.breaker(place)))

@@ -82,7 +82,7 @@ impl ResponseCache {
             paths,
             by_endpoint,
             headers: options.cache_by_headers.clone(),
-            origin: format!("{written} {}", source.version_name),
+            origin: format!("{written} {}", source.variant()),
             is_keyless: definition.use_keyless,
             tier: Tier::compile(source),
         }))

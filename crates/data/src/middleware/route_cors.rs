@@ -20,7 +20,7 @@ pub(super) struct RuleCors {
 
 impl RuleCors {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        source.rule?.cors.as_ref().map(|cors| Box::new(RuleCors::new(cors)) as Box<dyn Middleware>)
+        source.rule?.1.cors.as_ref().map(|cors| Box::new(RuleCors::new(cors)) as Box<dyn Middleware>)
     }
 
     fn new(cors: &RouteCors) -> Self {

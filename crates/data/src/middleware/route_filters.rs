@@ -26,7 +26,7 @@ struct RuleRedirect {
 
 impl RouteFilters {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let rule = source.rule?;
+        let (_, rule) = source.rule?;
         let filters = RouteFilters {
             request: header_changes(&rule.request_headers),
             redirect: rule.redirect.as_ref().map(RuleRedirect::new),

@@ -30,7 +30,7 @@ pub(super) struct SharedCacheLookup {
     /// Request headers that are part of the key.
     headers: Vec<String>,
     by_caller: bool,
-    /// Digest of the definition and name of the version: the first part of the key.
+    /// Digest of the definition and name of the version or rule: the first part of the key.
     origin: String,
     is_keyless: bool,
     wait_ms_max: u64,
@@ -54,7 +54,7 @@ impl SharedCacheLookup {
             cache,
             headers: names_in_key(&rules.by_headers),
             by_caller: rules.by_caller,
-            origin: format!("{written} {}", source.version_name),
+            origin: format!("{written} {}", source.variant()),
             is_keyless: definition.use_keyless,
             wait_ms_max: rules.wait_ms_max,
             body_bytes_max: usize::try_from(memory.body_bytes_max).unwrap_or(usize::MAX),

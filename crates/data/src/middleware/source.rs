@@ -20,8 +20,8 @@ pub struct MiddlewareSource<'a, 'c> {
     pub definition: &'a ApiDefinition,
     pub version_name: &'a str,
     pub info: &'a VersionInfo,
-    /// The rule of a route that the chain is for.
-    pub rule: Option<&'a RouteRule>,
+    /// The rule of a route that the chain is for, with its index.
+    pub rule: Option<(usize, &'a RouteRule)>,
     pub patterns: PatternBuilder,
     pub context: &'a mut Context<'c>,
     /// The middlewares that identify the caller.
@@ -181,6 +181,14 @@ impl MiddlewareSource<'_, '_> {
     pub fn hooks(&self, kind: HookKind, entries: &[PluginEntry]) -> Option<HookList> {
         let (registry, api) = (self.context.registry, &self.definition.api_id);
         HookList::new(&self.context.plugins, kind, entries, |kind, name| registry.hook_meter(api, kind, name))
+    }
+
+    /// The name of what has upstreams of its own: the version, and the rule of a route.
+    pub fn variant(&self) -> String {
+        match self.rule {
+            None => self.version_name.to_owned(),
+            Some((index, rule)) => format!("{} rules[{index}] {}", self.version_name, rule.name),
+        }
     }
 
     /// A name for state that survives reloads: of this version, or of one of its endpoints.

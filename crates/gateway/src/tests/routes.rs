@@ -163,3 +163,53 @@ fn keys_and_limits_act_as_on_any_api() {
     gateway.reload();
     assert_eq!(ask(&gateway, "h", "GET", "/k", &[]).status, 401);
 }
+
+#[test]
+fn a_cookie_keeps_a_client_with_its_first_backend() {
+    let (a, b) = (named("a"), named("b"));
+    let rules = json!([{"sticky": {"cookie": "kept"}, "backends": [{"url": a.url()}, {"url": b.url(), "weight": 2}]}]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    for _ in 0..4 {
+        let first = ask(&gateway, "h", "GET", "/", &[]);
+        let cookie = first.header("set-cookie").and_then(|cookie| cookie.split(';').next()).unwrap().to_owned();
+        assert!(cookie.starts_with("kept="), "{first}");
+        let line = format!("Cookie: {cookie}");
+        assert!((0..10).all(|_| ask(&gateway, "h", "GET", "/", &[&line]).text() == first.text()));
+    }
+}
+
+#[test]
+fn another_api_reaches_a_route_by_its_rules() {
+    let (upstream, other) = (named("match"), named("other"));
+    let rules = json!([
+        {"matches": [{"path": {"prefix": "/x"}, "query": [{"name": "q", "exact": "1"}]}], "backends": backend(&upstream)},
+        {"matches": [{"path": {"prefix": "/x/deep"}}], "backends": backend(&other)}
+    ]);
+    let gateway = Gateway::start(json!({}), [hosts(route("r", rules), &["r.test"]), api("loop", "/loop/", "tyk://r/")]);
+    assert_eq!(ask(&gateway, "h", "GET", "/loop/x?q=1", &[]).text(), "match");
+    assert_eq!(ask(&gateway, "h", "GET", "/loop/x/deep?q=1", &[]).text(), "other");
+    assert_eq!(ask(&gateway, "h", "GET", "/loop/x?q=2", &[]).status, 404);
+}
+
+#[test]
+fn rules_share_no_stored_responses() {
+    for cache in [
+        json!({"tollgate/cache": {}}),
+        json!({"cache_options": {"enable_cache": true, "cache_timeout": 60, "cache_all_safe_requests": true}}),
+    ] {
+        let storable = |name: &'static str| Upstream::start(move |_| reply("200 OK", &["Cache-Control: max-age=60"], name));
+        let (stable, beta) = (storable("stable"), storable("beta"));
+        let rules = json!([
+            {"matches": [{"headers": [{"name": "x-beta", "exact": "1"}]}], "backends": backend(&beta)},
+            {"backends": backend(&stable)}
+        ]);
+        let cached = cache.as_object().unwrap().iter().fold(route("r", rules), |api, (path, value)| api.set(path, value.clone()));
+        let gateway = Gateway::start(json!({}), [cached]);
+        for _ in 0..2 {
+            assert_eq!(ask(&gateway, "h", "GET", "/x", &["x-beta: 1"]).text(), "beta");
+            assert_eq!(ask(&gateway, "h", "GET", "/x", &[]).text(), "stable");
+            assert_eq!(ask(&gateway, "other", "GET", "/x", &[]).text(), "stable");
+        }
+        assert_eq!((beta.requests(), stable.requests()), (1, 2), "{cache}");
+    }
+}

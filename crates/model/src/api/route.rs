@@ -4,7 +4,7 @@
 use super::ApiDefinition;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
-use crate::token::{is_header_value, is_token, target_url_fault};
+use crate::token::{is_header_value, is_token, stream_target_fault, target_url_fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -421,7 +421,7 @@ impl RouteRule {
         let backends_at = at.key("backends");
         check_count(&backends_at, self.backends.len(), RouteDefinition::BACKENDS_MAX, findings);
         for (index, backend) in self.backends.iter().enumerate() {
-            backend.check(&backends_at.index(index), findings);
+            backend.check(&backends_at.index(index), kind, findings);
         }
         if kind == RouteKind::Stream {
             self.check_stream(at, findings);
@@ -587,8 +587,8 @@ impl RouteRetries {
 }
 
 impl RouteBackend {
-    fn check(&self, at: &JsonPath, findings: &mut Findings) {
-        check_backend_name(at, &self.backend, &self.url, findings);
+    fn check(&self, at: &JsonPath, kind: RouteKind, findings: &mut Findings) {
+        check_backend_name(at, &self.backend, &self.url, kind, findings);
         if self.weight > RouteDefinition::WEIGHT_MAX {
             findings.error(&at.key("weight"), format!("must be at most {}", RouteDefinition::WEIGHT_MAX));
         }
@@ -605,18 +605,19 @@ fn check_mirrors(at: &JsonPath, mirrors: &[RouteMirror], findings: &mut Findings
     check_count(at, mirrors.len(), RouteDefinition::MIRRORS_MAX, findings);
     for (index, mirror) in mirrors.iter().enumerate() {
         let at = at.index(index);
-        check_backend_name(&at, &mirror.backend, &mirror.url, findings);
+        check_backend_name(&at, &mirror.backend, &mirror.url, RouteKind::Http, findings);
         if mirror.denominator == 0 || mirror.numerator > mirror.denominator {
             findings.error(&at.key("numerator"), "must not be more than denominator, which must not be 0");
         }
     }
 }
 
-fn check_backend_name(at: &JsonPath, name: &str, url: &str, findings: &mut Findings) {
+fn check_backend_name(at: &JsonPath, name: &str, url: &str, kind: RouteKind, findings: &mut Findings) {
     if name.is_empty() == url.is_empty() {
         return findings.error(at, "must have backend or url");
     }
-    if let Some(fault) = Some(url).filter(|url| !url.is_empty()).and_then(target_url_fault) {
+    let fault = if kind == RouteKind::Stream { stream_target_fault } else { target_url_fault };
+    if let Some(fault) = Some(url).filter(|url| !url.is_empty()).and_then(fault) {
         findings.error(&at.key("url"), fault);
     }
 }

@@ -17,7 +17,7 @@ use tollgate_model::hexadecimal;
 pub(super) struct Tier {
     shared: Arc<SecondTier>,
     api_id: String,
-    /// The version of an API with several.
+    /// The version or rule of an API with several.
     version: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Tier {
         Some(Tier {
             shared: registry.second_tier()?.clone(),
             api_id: source.definition.api_id.clone(),
-            version: (!versions.not_versioned).then(|| source.version_name.to_owned()),
+            version: (!versions.not_versioned || source.rule.is_some()).then(|| source.variant()),
         })
     }
 

@@ -9,7 +9,7 @@ use tollgate_data::target_list::{EmptyList, PoolTarget, TargetList};
 use tollgate_data::upstream::Upstream;
 use tollgate_model::api::BackendEndpoint;
 use tollgate_model::routing::{BackendProtocol, RoutedBackend, RoutingTables};
-use tollgate_tls::TlsRules;
+use tollgate_tls::{Library, TlsRules};
 
 /// What the health of endpoints is kept under, in place of an API.
 const BACKENDS: &str = "backends";
@@ -23,6 +23,11 @@ pub(crate) fn backend_targets(
 ) -> Result<TargetList, String> {
     if !backend.broken.is_empty() {
         return Err(backend.broken.clone());
+    }
+    let texts = backend.tls.authorities.iter().chain(Some(&backend.tls.certificate).filter(|text| !text.is_empty()));
+    // A document is not to name files.
+    if texts.into_iter().any(|text| !Library::is_text(text)) {
+        return Err("tls.authorities and tls.certificate must be PEM".to_owned());
     }
     let pool = PoolName { api: BACKENDS.to_owned(), version: String::new(), part: name.to_owned() };
     let rules = tls_rules(backend);

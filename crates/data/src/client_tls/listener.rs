@@ -60,6 +60,10 @@ impl ListenerTlsTerms {
         }
         let mut names = CertificateNames::default();
         for (index, written) in listener.tls.certificates.iter().enumerate() {
+            // A document is not to name files.
+            if !Library::is_text(written) {
+                return Err(format!("certificates[{index}]: must be PEM"));
+            }
             let slot = library.named(written);
             let usable = slot.get().and_then(|certificate| Some((certificate.own.clone()?, certificate)));
             let (own, certificate) = usable.ok_or_else(|| {

@@ -55,8 +55,6 @@ fn the_requested_host_selects_the_stream() {
         router: Router::default(),
         listeners: None,
         tls: None,
-        listeners: None,
-        tls: None,
         streams: streams.iter().map(|(host, api)| (host.map(str::to_owned), *api)).collect(),
     };
     // As in `TestProxyMultiTarget` of tcp/tcp_test.go, Tyk v5.14.

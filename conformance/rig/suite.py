@@ -49,7 +49,7 @@ def run(cluster, programs, arguments, say):
         # Tests that may run beside others mostly wait.
         "-test.parallel=4",
         *(f"-conformance-profiles={','.join(profiles)}", f"-cleanup-base-resources={'false' if arguments.keep else 'true'}"),
-        *common_options(arguments),
+        *common_options(),
     ]
     if arguments.features != "declared":
         options.append(f"-features-of={arguments.features}")
@@ -70,10 +70,10 @@ def run(cluster, programs, arguments, say):
     return results
 
 
-def check_rig(cluster, programs, arguments, say):
+def check_rig(cluster, programs, say):
     """The suite's setup without a gateway, and what the rig gives to tests. Returns whether all is well."""
     failed = []
-    for event in events(cluster, programs, ["-test.v=test2json", "-test.run=^TestRig$", "-test.timeout=10m", *common_options(arguments)], 11):
+    for event in events(cluster, programs, ["-test.v=test2json", "-test.run=^TestRig$", "-test.timeout=10m", *common_options()], 11):
         action, test = event["Action"], event.get("Test")
         if test and action in ("pass", "fail"):
             say(f"{action.upper()} {test} ({event['Elapsed']:.1f} s)")
@@ -83,11 +83,8 @@ def check_rig(cluster, programs, arguments, say):
     return not failed
 
 
-def common_options(arguments):
-    return [
-        *(f"-gateway-class={GATEWAY_CLASS}", f"-usable-address={USABLE_ADDRESS}", f"-unusable-address={UNUSABLE_ADDRESS}"),
-        *(["-allow-crds-mismatch"] if arguments.channel == "experimental" else []),
-    ]
+def common_options():
+    return [f"-gateway-class={GATEWAY_CLASS}", f"-usable-address={USABLE_ADDRESS}", f"-unusable-address={UNUSABLE_ADDRESS}"]
 
 
 def events(cluster, programs, options, minutes):
@@ -161,7 +158,8 @@ def reasons(output):
                 errors.append(assertion[2].strip())
         elif logged := LOGGED.match(line):
             key = ""
-            if logged[1] not in log and logged[1]:
+            # After an error come the lines of the cleanup.
+            if not errors and logged[1] and logged[1] not in log:
                 log.append(logged[1])
     return log[-3:] + errors
 

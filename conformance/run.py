@@ -55,7 +55,7 @@ def parse():
         help="which features to test: all of a channel, or those that the GatewayClass declares (default: standard)",
     )
     parser.add_argument("--channel", choices=("standard", "experimental"), default="standard", help="which resource definitions to install")
-    parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the suite's own report")
+    parser.add_argument("--report", type=pathlib.Path, metavar="FILE", help="write the suite's own report (not with --lenient)")
     parser.add_argument("--version", default="main", help="the version that the report names")
     parser.add_argument("--failures", type=pathlib.Path, metavar="FILE", help="write the tests that failed, with what they said, as Markdown")
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
@@ -196,11 +196,14 @@ def start_gateway(arguments, kubernetes, processes):
         *("--addresses", cluster.GATEWAYS[0], *arguments.tollgate_args),
         environment={**os.environ, "HOME": str(home)}, folder=home,
     )
+    # With it come the features that it declares, which the suite reads when it starts.
+    if not arguments.lenient:
+        processes.wait_for("the GatewayClass is accepted", kubernetes.class_is_accepted, 60)
 
 
 def test(arguments, kubernetes, programs):
     if not arguments.binary:
-        return 0 if suite.check_rig(kubernetes, programs, arguments, say) else 1
+        return 0 if suite.check_rig(kubernetes, programs, say) else 1
     results = suite.run(kubernetes, programs, arguments, say)
     print()
     for line in suite.summary(results):

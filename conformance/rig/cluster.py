@@ -8,7 +8,6 @@ import secrets
 import shutil
 import ssl
 import subprocess
-import urllib.parse
 
 from .process import Failure
 
@@ -172,9 +171,12 @@ class Cluster:
             for definition in json.loads(definitions)["items"]
         )
 
-    def get(self, path, **query):
-        _, answer = self.request("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""))
-        return json.loads(answer)
+    def class_is_accepted(self):
+        _, classes = self.request("GET", PATHS["GatewayClass"])
+        return all(
+            any(condition["type"] == "Accepted" and condition["status"] == "True" for condition in each.get("status", {}).get("conditions", []))
+            for each in json.loads(classes)["items"]
+        )
 
     def request(self, method, path, document=None):
         context = ssl.create_default_context(cafile=self.authority) if self.authority.exists() else ssl.create_default_context()

@@ -21,8 +21,8 @@ LOGGED = re.compile(r"^\s+\w+\.go:\d+: (?:\d{4}-\S+Z: )?(.*)$")
 
 
 class Results:
-    def __init__(self, listed):
-        self.listed = listed
+    def __init__(self, profiles):
+        self.profiles, self.listed = profiles, []
         # Of each test: pass, fail or skip, and its seconds.
         self.outcomes, self.seconds = {}, {}
         # Of tests and their parts, by path: what each printed, and which failed.
@@ -33,7 +33,7 @@ class Results:
 
     def by_profile(self):
         """(profile, level, passed, failed, skipped) for each that has tests that ran."""
-        for profile in PROFILES:
+        for profile in self.profiles:
             for level in ("core", "extended"):
                 outcomes = [self.outcomes.get(test["name"]) for test in self.listed if test["profiles"].get(profile) == level]
                 counts = [outcomes.count(kind) for kind in ("pass", "fail", "skip")]
@@ -43,12 +43,13 @@ class Results:
 
 def run(cluster, programs, arguments, say):
     listed = cluster.directory / "tests.json"
+    profiles = arguments.profile or PROFILES
     options = [
         *("-test.v=test2json", "-test.run=^TestConformance$", f"-test.timeout={arguments.minutes}m", f"-list={listed}"),
         # Tests that may run beside others mostly wait.
         "-test.parallel=4",
-        *(f"-conformance-profiles={','.join(arguments.profile or PROFILES)}", f"-cleanup-base-resources={'false' if arguments.keep else 'true'}"),
-        *common_options(arguments),
+        *(f"-conformance-profiles={','.join(profiles)}", f"-cleanup-base-resources={'false' if arguments.keep else 'true'}"),
+        *common_options(),
     ]
     if arguments.features != "declared":
         options.append(f"-features-of={arguments.features}")
@@ -61,7 +62,7 @@ def run(cluster, programs, arguments, say):
     if arguments.report:
         options += [f"-report-output={arguments.report.resolve()}", "-organization=tollgate-gateway", "-project=tollgate", f"-version={arguments.version}"]
         options += [f"-url={PROJECT}", f"-contact={PROJECT}/issues"]
-    results = Results([])
+    results = Results(profiles)
     for event in events(cluster, programs, options + arguments.suite_args, arguments.minutes):
         if not results.listed and listed.exists():
             results.listed = json.loads(listed.read_text())
@@ -69,10 +70,10 @@ def run(cluster, programs, arguments, say):
     return results
 
 
-def check_rig(cluster, programs, arguments, say):
+def check_rig(cluster, programs, say):
     """The suite's setup without a gateway, and what the rig gives to tests. Returns whether all is well."""
     failed = []
-    for event in events(cluster, programs, ["-test.v=test2json", "-test.run=^TestRig$", "-test.timeout=10m", *common_options(arguments)], 11):
+    for event in events(cluster, programs, ["-test.v=test2json", "-test.run=^TestRig$", "-test.timeout=10m", *common_options()], 11):
         action, test = event["Action"], event.get("Test")
         if test and action in ("pass", "fail"):
             say(f"{action.upper()} {test} ({event['Elapsed']:.1f} s)")
@@ -82,11 +83,8 @@ def check_rig(cluster, programs, arguments, say):
     return not failed
 
 
-def common_options(arguments):
-    return [
-        *(f"-gateway-class={GATEWAY_CLASS}", f"-usable-address={USABLE_ADDRESS}", f"-unusable-address={UNUSABLE_ADDRESS}"),
-        *(["-allow-crds-mismatch"] if arguments.channel == "experimental" else []),
-    ]
+def common_options():
+    return [f"-gateway-class={GATEWAY_CLASS}", f"-usable-address={USABLE_ADDRESS}", f"-unusable-address={UNUSABLE_ADDRESS}"]
 
 
 def events(cluster, programs, options, minutes):
@@ -160,7 +158,8 @@ def reasons(output):
                 errors.append(assertion[2].strip())
         elif logged := LOGGED.match(line):
             key = ""
-            if logged[1] not in log and logged[1]:
+            # After an error come the lines of the cleanup.
+            if not errors and logged[1] and logged[1] not in log:
                 log.append(logged[1])
     return log[-3:] + errors
 

@@ -74,12 +74,14 @@ func runLeniently(t *testing.T, options suite.ConformanceOptions) {
 	}
 }
 
-// featuresOf lists what a gateway can support: the features of meshes are not among them.
+// featuresOf lists what a gateway can support: the features of meshes are not among them. TLSRouteModeMixed needs no field
+// of the experimental channel, and a gateway that has it fails a test of those that do not claim it.
 func featuresOf(channel string) []features.FeatureName {
 	mesh := features.SetsToNamesSet(features.MeshCoreFeatures, features.MeshExtendedFeatures)
 	var names []features.FeatureName
 	for _, feature := range features.AllFeatures.UnsortedList() {
-		if !mesh.Has(feature.Name) && (feature.Channel == features.FeatureChannelStandard || string(feature.Channel) == channel) {
+		inChannel := feature.Channel == features.FeatureChannelStandard || string(feature.Channel) == channel
+		if !mesh.Has(feature.Name) && (inChannel || feature.Name == features.SupportTLSRouteModeMixed) {
 			names = append(names, feature.Name)
 		}
 	}

@@ -1,0 +1,75 @@
+//! Classes of gateways, and what this implementation says that it supports.
+
+use super::Settings;
+use crate::conditions::{Condition, Fault};
+use crate::objects::{GatewayClass, Object};
+
+/// The features of the Gateway API that are supported, in the order in which the status must have them.
+pub(super) const FEATURES: [&str; 46] = [
+    "BackendTLSPolicy",
+    "BackendTLSPolicySANValidation",
+    "GRPCRoute",
+    "GRPCRouteNamedRouteRule",
+    "Gateway",
+    "GatewayAddressEmpty",
+    "GatewayBackendClientCertificate",
+    "GatewayFrontendClientCertificateValidation",
+    "GatewayFrontendClientCertificateValidationInsecureFallback",
+    "GatewayHTTPListenerIsolation",
+    "GatewayHTTPSListenerDetectMisdirectedRequests",
+    "GatewayPort8080",
+    "GatewayStaticAddresses",
+    "HTTPRoute",
+    "HTTPRoute303RedirectStatusCode",
+    "HTTPRoute307RedirectStatusCode",
+    "HTTPRoute308RedirectStatusCode",
+    "HTTPRouteBackendProtocolH2C",
+    "HTTPRouteBackendProtocolWebSocket",
+    "HTTPRouteBackendRequestHeaderModification",
+    "HTTPRouteBackendTimeout",
+    "HTTPRouteCORS",
+    "HTTPRouteHostRewrite",
+    "HTTPRouteMethodMatching",
+    "HTTPRouteNamedRouteRule",
+    "HTTPRouteParentRefPort",
+    "HTTPRoutePathRedirect",
+    "HTTPRoutePathRewrite",
+    "HTTPRoutePortRedirect",
+    "HTTPRouteQueryParamMatching",
+    "HTTPRouteRequestMirror",
+    "HTTPRouteRequestMultipleMirrors",
+    "HTTPRouteRequestPercentageMirror",
+    "HTTPRouteRequestTimeout",
+    "HTTPRouteResponseHeaderModification",
+    "HTTPRouteRetry",
+    "HTTPRouteRetryBackendTimeout",
+    "HTTPRouteRetryConnectionError",
+    "HTTPRouteSchemeRedirect",
+    "ListenerSet",
+    "ReferenceGrant",
+    "TCPRoute",
+    "TLSRoute",
+    "TLSRouteModeMixed",
+    "TLSRouteModeTerminate",
+    "UDPRoute",
+];
+
+/// The conditions of a class that names this controller.
+pub(super) fn conditions(class: &Object<GatewayClass>, settings: &Settings) -> Vec<Condition> {
+    let parameters = class.spec.parameters_ref.as_ref().map(|_| Fault::new("InvalidParameters", "No parameters are supported"));
+    let version = settings.bundle_version.as_deref();
+    let is_supported = version.is_none_or(|version| version.starts_with("v1."));
+    let unsupported = (!is_supported).then(|| {
+        let version = version.unwrap_or_default();
+        Fault::new("UnsupportedVersion", format!("The Gateway API is installed in version {version}; versions 1.x are supported"))
+    });
+    vec![
+        Condition::unless("Accepted", "Accepted", parameters.as_ref()),
+        Condition::unless("SupportedVersion", "SupportedVersion", unsupported.as_ref()),
+    ]
+}
+
+/// Whether gateways of a class are served.
+pub(super) fn is_served(class: &Object<GatewayClass>, settings: &Settings) -> bool {
+    class.spec.controller_name == settings.controller_name && class.spec.parameters_ref.is_none()
+}

@@ -119,6 +119,14 @@ impl Cluster {
         if is_gone { Change::Changed } else { Change::Nothing }
     }
 
+    pub(crate) fn has(&self, kind: ResourceKind, key: &Key) -> bool {
+        match kind {
+            ResourceKind::Service => self.services.contains_key(key),
+            ResourceKind::EndpointSlice => self.endpoint_slices.contains_key(key),
+            _ => true,
+        }
+    }
+
     /// Forgets the objects of a kind that a complete list does not have.
     pub(crate) fn retain(&mut self, kind: ResourceKind, is_listed: impl Fn(&Key) -> bool) -> Change {
         of_kind!(self, kind, |objects| {

@@ -11,6 +11,7 @@ mod grants;
 mod grpc;
 mod hosts;
 mod http;
+mod infrastructure;
 mod listeners;
 mod policies;
 mod routes;
@@ -61,6 +62,14 @@ pub(crate) struct StatusChange {
     pub status: Value,
 }
 
+/// An object of the controller's own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OwnObject {
+    pub kind: ResourceKind,
+    pub key: Key,
+    pub document: Value,
+}
+
 /// What follows from a state of the cluster.
 pub(crate) struct Compiled<'c> {
     cluster: &'c Cluster,
@@ -85,6 +94,11 @@ pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compi
 }
 
 impl Compiled<'_> {
+    /// The objects that gateways are to have.
+    pub(crate) fn own_objects(&self) -> Vec<OwnObject> {
+        infrastructure::objects(&self.gateways)
+    }
+
     /// The statuses that differ from what is written.
     pub(crate) fn status_changes(&self, states: &ListenerStates, now: &str) -> Vec<StatusChange> {
         statuses::changes(self, states, now)
@@ -92,4 +106,4 @@ impl Compiled<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,16 +1,13 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, ListenerStates, Settings, StatusChange, compile};
+use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
 use crate::leader::Candidate;
-use crate::objects::{Key, ResourceKind};
 use crate::picture::Picture;
-use crate::watch::{self, Resources};
-use futures_util::{StreamExt, stream};
-use kube::api::{DynamicObject, Patch, PatchParams};
+use crate::watch;
+use crate::writer::Writer;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use kube::{Api, Client, Config};
-use serde_json::json;
-use std::collections::{BTreeMap, HashMap};
+use kube::{Client, Config};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,8 +16,6 @@ use tokio::sync::watch::Receiver;
 
 /// Changes that come within this time are one.
 const GATHERED: Duration = Duration::from_millis(50);
-/// Statuses that are written at the same time.
-const WRITES_AT_ONCE: usize = 8;
 /// How long it takes until statuses that could not be written are tried again.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How long it takes until a listener that could not be bound is tried again.
@@ -112,7 +107,7 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
     let (resources, bundle_version) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
     let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, bundle_version });
     let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
-    let mut writer = StatusWriter { client, resources, written: HashMap::new() };
+    let mut writer = Writer::new(client, resources);
     let mut again_in = None;
     loop {
         let again = async {
@@ -128,22 +123,24 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
         }
         let Some(cluster) = picture.cluster() else { continue };
         let is_leading = *leads.borrow_and_update();
-        let settings = settings.clone();
+        let (settings, applied) = (settings.clone(), writer.applied());
         let work = tokio::task::spawn_blocking(move || {
             let mut compiled = compile(&cluster, &settings);
             served.serve(std::mem::take(&mut compiled.documents));
             let changes = if is_leading { compiled.status_changes(&served.states, &now()) } else { Vec::new() };
-            (served, changes)
+            let mut objects = if is_leading { compiled.own_objects() } else { Vec::new() };
+            objects.retain(|object| !applied.is_there(object, &cluster));
+            (served, changes, objects)
         });
-        let changes;
-        (served, changes) = match work.await {
+        let (changes, objects);
+        (served, changes, objects) = match work.await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "the controller has failed");
                 return;
             }
         };
-        let is_written = writer.write(changes).await;
+        let is_written = writer.write(changes).await & writer.apply(objects).await;
         again_in = if is_written { served.has_failed().then_some(BIND_AGAIN) } else { Some(WRITE_AGAIN) };
     }
 }
@@ -190,45 +187,5 @@ impl Served {
     }
 }
 
-struct StatusWriter {
-    client: Client,
-    resources: Resources,
-    /// The versions of objects whose status was written, until the watch brings newer ones.
-    written: HashMap<(ResourceKind, Key), String>,
-}
-
-impl StatusWriter {
-    /// Writes statuses. `false` if some could not be written, and are to be tried again.
-    async fn write(&mut self, mut changes: Vec<StatusChange>) -> bool {
-        changes.retain(|change| self.written.get(&(change.kind, change.key.clone())) != Some(&change.resource_version));
-        self.written.retain(|key, _| changes.iter().all(|change| (change.kind, &change.key) != (key.0, &key.1)));
-        let writes = changes.into_iter().filter_map(|change| {
-            let resource = self.resources.get(&change.kind)?;
-            let objects: Api<DynamicObject> = if change.key.namespace.is_empty() {
-                Api::all_with(self.client.clone(), resource)
-            } else {
-                Api::namespaced_with(self.client.clone(), &change.key.namespace, resource)
-            };
-            Some(write(objects, change))
-        });
-        let results: Vec<(StatusChange, bool)> = stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).collect().await;
-        let is_complete = results.iter().all(|(_, is_written)| *is_written);
-        let done = results.into_iter().filter(|(_, is_written)| *is_written);
-        self.written.extend(done.map(|(change, _)| ((change.kind, change.key), change.resource_version)));
-        is_complete
-    }
-}
-
-async fn write(objects: Api<DynamicObject>, change: StatusChange) -> (StatusChange, bool) {
-    let patch = json!({"metadata": {"resourceVersion": change.resource_version}, "status": change.status});
-    let done = match objects.patch_status(&change.key.name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-        Ok(_) => true,
-        // Somebody was faster: the watch brings what it is now.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
-        Err(error) => {
-            tracing::warn!(kind = %change.kind, object = %change.key, %error, "a status can't be written; retrying");
-            false
-        }
-    };
-    (change, done)
-}
+#[cfg(test)]
+mod tests;

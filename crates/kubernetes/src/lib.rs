@@ -11,6 +11,7 @@ mod leader;
 mod objects;
 mod picture;
 mod watch;
+mod writer;
 
 pub use compile::{AddressPool, Documents, ListenerStates};
 pub use controller::{Controller, ControllerOptions, DocumentSink};

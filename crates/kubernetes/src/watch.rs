@@ -167,6 +167,7 @@ fn metadata(written: ObjectMeta) -> Metadata {
         generation: written.generation.unwrap_or_default(),
         creation_timestamp: written.creation_timestamp.map(|time| time.0.to_string()).unwrap_or_default(),
         resource_version: written.resource_version.unwrap_or_default(),
+        uid: written.uid.unwrap_or_default(),
         labels: written.labels.unwrap_or_default(),
     }
 }

@@ -5,7 +5,7 @@ use crate::conditions::{Condition, Fault};
 use crate::objects::{GatewayClass, Object};
 
 /// The features of the Gateway API that are supported, in the order in which the status must have them.
-pub(super) const FEATURES: [&str; 46] = [
+pub(super) const FEATURES: [&str; 47] = [
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
@@ -17,6 +17,7 @@ pub(super) const FEATURES: [&str; 46] = [
     "GatewayFrontendClientCertificateValidationInsecureFallback",
     "GatewayHTTPListenerIsolation",
     "GatewayHTTPSListenerDetectMisdirectedRequests",
+    "GatewayInfrastructure",
     "GatewayPort8080",
     "GatewayStaticAddresses",
     "HTTPRoute",

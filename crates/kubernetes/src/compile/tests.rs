@@ -15,7 +15,7 @@ use std::fmt::Write;
 pub(super) const NOW: &str = "2026-01-01T00:00:00Z";
 
 /// A class, a gateway with one listener, and a service with two endpoints: what most cases stand on.
-pub(super) const BASE: &str = r#"
+pub(crate) const BASE: &str = r#"
 kind: GatewayClass
 metadata: {name: tollgate}
 spec: {controllerName: tollgate.dev/gateway-controller}

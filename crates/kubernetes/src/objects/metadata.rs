@@ -135,6 +135,7 @@ pub(crate) struct Metadata {
     /// As written, in UTC: earlier ones are smaller texts.
     pub creation_timestamp: String,
     pub resource_version: String,
+    pub uid: String,
     pub labels: BTreeMap<String, String>,
 }
 

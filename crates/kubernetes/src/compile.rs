@@ -36,8 +36,16 @@ pub(crate) struct Settings {
     /// The classes of gateways that it serves name it.
     pub controller_name: String,
     pub pool: AddressPool,
-    /// Of the Gateway API in the cluster, as its definitions say.
-    pub bundle_version: Option<String>,
+    pub definitions: InstalledDefinitions,
+}
+
+/// What the definitions of the Gateway API in the cluster say of themselves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InstalledDefinitions {
+    /// `None` if it is not known.
+    pub version: Option<String>,
+    /// Whether they have the fields of experimental features.
+    pub are_experimental: bool,
 }
 
 /// What the gateway is to serve.

@@ -104,8 +104,8 @@ async fn config(options: &ControllerOptions) -> Result<Config, Box<dyn Error>> {
 
 async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn DocumentSink>, mut leads: Receiver<bool>) {
     let picture = Arc::new(Picture::default());
-    let (resources, bundle_version) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
-    let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, bundle_version });
+    let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
+    let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
     let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
     let mut writer = Writer::new(client, resources);
     let mut again_in = None;

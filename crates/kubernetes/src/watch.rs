@@ -1,5 +1,6 @@
 //! Watches: one for each kind of objects, or for each kind and namespace. They go on whatever the API server does, and say once what is wrong.
 
+use crate::compile::InstalledDefinitions;
 use crate::objects::{Key, Metadata, ResourceKind};
 use crate::picture::Picture;
 use futures_util::TryStreamExt;
@@ -22,14 +23,14 @@ const LOOK_FOR_MISSING: Duration = Duration::from_secs(15);
 pub(crate) type Resources = BTreeMap<ResourceKind, ApiResource>;
 
 /// Begins all watches, once the API server answers and has what is needed.
-pub(crate) async fn start(client: Client, namespaces: Vec<String>, picture: Arc<Picture>) -> (Resources, Option<String>) {
+pub(crate) async fn start(client: Client, namespaces: Vec<String>, picture: Arc<Picture>) -> (Resources, InstalledDefinitions) {
     let mut said = String::new();
-    let (resources, version) = loop {
+    let (resources, installed) = loop {
         let trouble = match found(&client).await {
-            Ok((resources, version)) => {
+            Ok((resources, installed)) => {
                 let missing: Vec<&str> = missing(&resources).filter(|kind| kind.is_needed()).map(ResourceKind::name).collect();
                 if missing.is_empty() {
-                    break (resources, version);
+                    break (resources, installed);
                 }
                 format!("the definitions of {} are missing: install the Gateway API, standard channel", missing.join(", "))
             }
@@ -53,7 +54,7 @@ pub(crate) async fn start(client: Client, namespaces: Vec<String>, picture: Arc<
     if !missing.is_empty() {
         tokio::spawn(watch_missing(client, missing, namespaces, picture));
     }
-    (resources, version)
+    (resources, installed)
 }
 
 /// Watches kinds that were not defined at the start as soon as they are.
@@ -73,7 +74,7 @@ fn missing(resources: &Resources) -> impl Iterator<Item = ResourceKind> + '_ {
 }
 
 /// The kinds that the API server has, and the version of the Gateway API.
-async fn found(client: &Client) -> Result<(Resources, Option<String>), kube::Error> {
+async fn found(client: &Client) -> Result<(Resources, InstalledDefinitions), kube::Error> {
     let groups = client.list_api_groups().await?;
     let mut plurals: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     let own: BTreeSet<&str> = ResourceKind::ALL.into_iter().map(|kind| kind.place().group).collect();
@@ -96,16 +97,20 @@ async fn found(client: &Client) -> Result<(Resources, Option<String>), kube::Err
             resources.insert(kind, ApiResource::from_gvk_with_plural(&name, place.plural));
         }
     }
-    Ok((resources, bundle_version(client).await))
+    Ok((resources, installed(client).await.unwrap_or_default()))
 }
 
-/// The version of the Gateway API, if the definitions can be read: the permission for that may be missing.
-async fn bundle_version(client: &Client) -> Option<String> {
+/// What the definitions say of themselves, if they can be read: the permission for that may be missing.
+async fn installed(client: &Client) -> Option<InstalledDefinitions> {
     let name = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     let resource = ApiResource::from_gvk_with_plural(&name, "customresourcedefinitions");
     let definitions: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-    let definition = definitions.get_metadata("gatewayclasses.gateway.networking.k8s.io").await.ok()?;
-    definition.metadata.annotations?.remove("gateway.networking.k8s.io/bundle-version")
+    let definition = definitions.get_metadata("httproutes.gateway.networking.k8s.io").await.ok()?;
+    let said = definition.metadata.annotations?;
+    Some(InstalledDefinitions {
+        version: said.get("gateway.networking.k8s.io/bundle-version").cloned(),
+        are_experimental: said.get("gateway.networking.k8s.io/channel").is_some_and(|channel| channel == "experimental"),
+    })
 }
 
 fn watch(client: &Client, kind: ResourceKind, resource: &ApiResource, namespaces: &[String], picture: &Arc<Picture>) {

@@ -1,11 +1,11 @@
 //! Classes of gateways, and what this implementation says that it supports.
 
-use super::Settings;
+use super::{InstalledDefinitions, Settings};
 use crate::conditions::{Condition, Fault};
 use crate::objects::{GatewayClass, Object};
 
-/// The features of the Gateway API that are supported, in the order in which the status must have them.
-pub(super) const FEATURES: [&str; 47] = [
+/// The features of the Gateway API that are supported.
+const FEATURES: [&str; 44] = [
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
@@ -42,9 +42,6 @@ pub(super) const FEATURES: [&str; 47] = [
     "HTTPRouteRequestPercentageMirror",
     "HTTPRouteRequestTimeout",
     "HTTPRouteResponseHeaderModification",
-    "HTTPRouteRetry",
-    "HTTPRouteRetryBackendTimeout",
-    "HTTPRouteRetryConnectionError",
     "HTTPRouteSchemeRedirect",
     "ListenerSet",
     "ReferenceGrant",
@@ -55,10 +52,22 @@ pub(super) const FEATURES: [&str; 47] = [
     "UDPRoute",
 ];
 
+/// Features whose fields only the experimental definitions have.
+const EXPERIMENTAL_FEATURES: [&str; 4] =
+    ["HTTPRouteDestinationPortMatching", "HTTPRouteRetry", "HTTPRouteRetryBackendTimeout", "HTTPRouteRetryConnectionError"];
+
+/// The features that are supported, in the order in which the status must have them.
+pub(super) fn features(definitions: &InstalledDefinitions) -> Vec<&'static str> {
+    let experimental = EXPERIMENTAL_FEATURES.iter().filter(|_| definitions.are_experimental);
+    let mut features: Vec<&str> = FEATURES.iter().chain(experimental).copied().collect();
+    features.sort_unstable();
+    features
+}
+
 /// The conditions of a class that names this controller.
 pub(super) fn conditions(class: &Object<GatewayClass>, settings: &Settings) -> Vec<Condition> {
     let parameters = class.spec.parameters_ref.as_ref().map(|_| Fault::new("InvalidParameters", "No parameters are supported"));
-    let version = settings.bundle_version.as_deref();
+    let version = settings.definitions.version.as_deref();
     let is_supported = version.is_none_or(|version| version.starts_with("v1."));
     let unsupported = (!is_supported).then(|| {
         let version = version.unwrap_or_default();

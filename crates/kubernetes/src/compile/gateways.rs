@@ -105,19 +105,22 @@ impl<'c> CompiledGateway<'c> {
         gateway
     }
 
-    /// Adds listeners of one object. Those that conflict with each other all lose; those that were there before win.
+    /// Adds listeners of one object. Those that were there before win; of the others, those that conflict with each other all lose.
     fn add(&mut self, mut added: Vec<CompiledListener<'c>>) {
-        let conflicts: Vec<Option<Fault>> = added
+        for listener in &mut added {
+            let mut earlier = self.listeners.iter().filter(|earlier| earlier.conflict.is_none());
+            listener.conflict = earlier.find_map(|earlier| listener.conflict_with(earlier));
+        }
+        let beside: Vec<Option<Fault>> = added
             .iter()
             .enumerate()
             .map(|(position, listener)| {
-                let earlier = self.listeners.iter().filter(|earlier| earlier.conflict.is_none());
-                let beside = added.iter().enumerate().filter(|(other, _)| *other != position).map(|(_, other)| other);
-                earlier.chain(beside).find_map(|other| listener.conflict_with(other))
+                let others = added.iter().enumerate().filter(|(other, beside)| *other != position && beside.conflict.is_none());
+                others.map(|(_, other)| other).find_map(|other| listener.conflict_with(other))
             })
             .collect();
-        for (listener, conflict) in added.iter_mut().zip(conflicts) {
-            listener.conflict = conflict;
+        for (listener, conflict) in added.iter_mut().zip(beside) {
+            listener.conflict = listener.conflict.take().or(conflict);
         }
         self.listeners.append(&mut added);
     }

@@ -20,7 +20,8 @@ pub(super) fn changes(compiled: &Compiled<'_>, states: &ListenerStates, now: &st
     for class in compiled.cluster.gateway_classes.values() {
         if class.spec.controller_name == compiled.settings.controller_name {
             let own = class::conditions(class, compiled.settings);
-            let features: Vec<Value> = class::FEATURES.iter().map(|name| json!({"name": name})).collect();
+            let features: Vec<Value> =
+                class::features(&compiled.settings.definitions).iter().map(|name| json!({"name": name})).collect();
             let status = json!({
                 "conditions": merged(class.status.get("conditions"), &own, class.metadata.generation, now),
                 "supportedFeatures": features,

@@ -6,7 +6,7 @@ mod gateways;
 mod rules;
 mod statuses;
 
-use super::{AddressPool, Compiled, ListenerStates, Settings, compile};
+use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, Settings, compile};
 use crate::cluster::{Change, Cluster};
 use crate::objects::{Metadata, ResourceKind};
 use serde_json::Value;
@@ -41,7 +41,7 @@ pub(super) fn settings() -> Settings {
     Settings {
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         pool: AddressPool(vec!["10.0.0.0/29".parse().unwrap()]),
-        bundle_version: Some("v1.6.3".to_owned()),
+        definitions: InstalledDefinitions { version: Some("v1.6.3".to_owned()), are_experimental: false },
     }
 }
 

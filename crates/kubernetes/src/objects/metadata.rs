@@ -172,7 +172,20 @@ impl<S: Spec> Object<S> {
     pub(crate) fn read(metadata: Metadata, mut data: Value) -> Result<Self, serde_json::Error> {
         let mut take = |name: &str| data.get_mut(name).map(Value::take).unwrap_or_default();
         let status = take("status");
-        let spec = if S::IS_FLAT { data } else { take("spec") };
+        let mut spec = if S::IS_FLAT { data } else { take("spec") };
+        remove_nulls(&mut spec);
         Ok(Object { metadata, spec: serde_json::from_value(spec)?, status })
+    }
+}
+
+/// Go writes lists without entries as null.
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(entries) => entries.iter_mut().for_each(remove_nulls),
+        _ => {}
     }
 }

@@ -119,6 +119,7 @@ fn endpoints_are_of_one_family_and_ready() {
     let cases = [
         (vec![slice("echo-2", "IPv6", "{addresses: ['fd00::1']}")], vec!["10.1.0.1", "10.1.0.2"]),
         (vec![slice("echo-1", "IPv4", ""), slice("echo-2", "IPv6", "{addresses: ['fd00::1']}")], vec!["fd00::1"]),
+        (vec![slice("echo-1", "IPv4", "").replace("[]", "null")], vec![]),
         (vec![slice("echo-1", "IPv4", ending)], vec!["10.1.0.9"]),
         (vec![slice("echo-1", "IPv4", ""), slice("echo-2", "FQDN", "{addresses: [example.com]}")], vec![]),
     ];

@@ -134,7 +134,11 @@ fn listener_sets_add_listeners_to_gateways_that_let_them() {
     let manifests = [
         BASE,
         &open,
-        &set("a", "02", "{name: http, port: 81, protocol: HTTP}, {name: same, port: 80, protocol: HTTP}"),
+        &set(
+            "a",
+            "02",
+            "{name: http, port: 81, protocol: HTTP}, {name: same, port: 80, protocol: TCP}, {name: beside, port: 80, protocol: HTTP, hostname: a.test}",
+        ),
         &set("b", "03", "{name: x, port: 82, protocol: HTTP}"),
         &set("c", "04", "{name: x, port: 82, protocol: TCP}"),
         route,
@@ -146,7 +150,8 @@ fn listener_sets_add_listeners_to_gateways_that_let_them() {
           http routes=0 +Accepted +Programmed +ResolvedRefs -Conflicted:NoConflicts
         ListenerSet default/a +Accepted:ListenersNotValid +Programmed
           http routes=0 +Accepted +Programmed +ResolvedRefs -Conflicted:NoConflicts
-          same routes=0 -Accepted:HostnameConflict -Programmed:HostnameConflict +ResolvedRefs +Conflicted:HostnameConflict
+          same routes=0 -Accepted:ProtocolConflict -Programmed:ProtocolConflict +ResolvedRefs +Conflicted:ProtocolConflict
+          beside routes=0 +Accepted +Programmed +ResolvedRefs -Conflicted:NoConflicts
         ListenerSet default/b +Accepted +Programmed
           x routes=1 +Accepted +Programmed +ResolvedRefs -Conflicted:NoConflicts
         ListenerSet default/c -Accepted:ListenersNotValid -Programmed:ListenersNotValid

@@ -2,6 +2,7 @@
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use ipnet::IpNet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -37,6 +38,8 @@ pub(crate) enum CliCommand {
     /// Run the gateway (the default).
     #[command(visible_alias = "start")]
     Run(RunOptions),
+    /// Run the gateway for the Gateway API of a Kubernetes cluster.
+    Kubernetes(KubernetesOptions),
     /// Print the version.
     Version,
     /// Check configuration files and API definitions, and report errors and fields without effect.
@@ -82,6 +85,33 @@ pub(crate) struct RunOptions {
     /// Flags of Tyk that are accepted and have no effect.
     #[command(flatten)]
     pub without_effect: WithoutEffect,
+}
+
+/// Options of `kubernetes`, beside those of `run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The gateway serves the Gateways of every GatewayClass that names the controller, and writes the status of all objects that it \
+                        serves. Each Gateway gets an address of its own, which this machine must have. Definitions of app_path are served too, at \
+                        listen_port, which is bound to 127.0.0.1 unless the configuration or --listen-address says otherwise."
+)]
+pub(crate) struct KubernetesOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// File with the way to the API server [default: KUBECONFIG, ~/.kube/config, or that of the pod]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Network whose addresses Gateways get, such as 10.0.0.0/24; may be repeated
+    #[arg(long, value_name = "CIDR", required = true, value_delimiter = ',')]
+    pub addresses: Vec<IpNet>,
+    /// The controllerName of the GatewayClasses that are served
+    #[arg(long, value_name = "NAME", default_value = "tollgate.dev/gateway-controller", alias = "gateway-class-controller-name")]
+    pub controller_name: String,
+    /// Namespace whose objects are served; may be repeated [default: all]
+    #[arg(long = "namespace", value_name = "NAME", value_delimiter = ',')]
+    pub namespaces: Vec<String>,
+    /// Namespace of the Lease that says which of several controllers writes statuses [default: that of the pod or of the kubeconfig]
+    #[arg(long, value_name = "NAME")]
+    pub lease_namespace: Option<String>,
 }
 
 /// Flags that service files for Tyk may contain.

@@ -10,6 +10,10 @@ mod cli;
 mod control_plane;
 mod engine_settings;
 mod handover;
+#[cfg_attr(not(feature = "kubernetes"), path = "kubernetes_absent.rs")]
+mod kubernetes;
+#[cfg(test)]
+mod kubernetes_absent;
 mod manual;
 mod migrate;
 mod notify;
@@ -37,7 +41,10 @@ fn main() -> ExitCode {
     }
     let cli = cli::Cli::parse();
     let result = match cli.command() {
-        cli::CliCommand::Run(options) => run::run(options),
+        cli::CliCommand::Run(options) => run::run(options, None),
+        cli::CliCommand::Kubernetes(options) => {
+            kubernetes::Controller::of(&options).and_then(|controller| run::run(options.run, Some(controller)))
+        }
         cli::CliCommand::Version => {
             println!("tollgate {}", env!("CARGO_PKG_VERSION"));
             Ok(())

@@ -5,6 +5,7 @@ use crate::cli::{MockOptions, RunOptions};
 use crate::control_plane::ControlPlane;
 use crate::engine_settings::{address, address_limit, limits, listen, threads};
 use crate::handover::{HandoverState, Inherited, Predecessor, SocketRole};
+use crate::kubernetes::{Controller, RunningController};
 use crate::notify::Notifier;
 use crate::parts::GatewayParts;
 use crate::pid_file::PidFile;
@@ -12,7 +13,7 @@ use crate::secret_stores;
 use crate::signals::{Signals, StopCause};
 use std::error::Error;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,20 +43,25 @@ const STORE_QUEUES_TIME: Duration = Duration::from_secs(30);
 /// How long an idle connection may still send a request after another process took over.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(5);
 
-/// Runs the gateway until a signal ends it.
-pub(crate) fn run(options: RunOptions) -> Result<(), Box<dyn Error>> {
+/// Runs the gateway until a signal ends it, with a controller for a cluster beside it, if there is one.
+pub(crate) fn run(options: RunOptions, cluster: Option<Controller>) -> Result<(), Box<dyn Error>> {
     // Must run before anything else is opened.
     let inherited = Inherited::take()?;
     let predecessor = inherited.predecessor()?;
-    let served = serve(options, inherited, predecessor.as_ref());
+    let served = serve(options, cluster, inherited, predecessor.as_ref());
     if let (Err(error), Some(predecessor)) = (&served, &predecessor) {
         predecessor.say_failed(&error.to_string());
     }
     served
 }
 
-fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Predecessor>) -> Result<(), Box<dyn Error>> {
-    let (config, log, settings) = configured(&options)?;
+fn serve(
+    options: RunOptions,
+    cluster: Option<Controller>,
+    mut inherited: Inherited,
+    predecessor: Option<&Predecessor>,
+) -> Result<(), Box<dyn Error>> {
+    let (config, log, settings) = configured(&options, cluster.is_some())?;
     raise_open_files_limit();
     let (secret, secret_file) = secret::configured_or_made(&config.secret, config.made_secret_file())?;
     let (connector, control_inbox) = api::socket_pairs();
@@ -64,6 +70,10 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     let mut parts = GatewayParts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
     let _ = parts.shared.registry.session_secret.set(secret.derived("tollgate sessions"));
     parts.definitions.reload();
+    let cluster = cluster.map(|controller| controller.start(parts.definitions.clone())).transpose()?;
+    if let (Some(cluster), Some(_)) = (&cluster, predecessor) {
+        cluster.wait_until_served()?;
+    }
     let statsd = statsd_sink(&config, &parts.shared)?;
     let own_ports = OwnPorts::open(&config, &parts, &mut inherited)?;
     // All steps that can fail are done: from here on, clients are served.
@@ -112,6 +122,8 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
     };
     let end = signals.wait_for_end(&reloads, &estate, &notifier, is_alive(parts.shared.observer.engine.clone()));
     plane.statistics.end_streams();
+    // Whoever takes over writes statuses from now on; what is served stays.
+    cluster.into_iter().for_each(RunningController::stop);
     // Once the engine accepts no more, connections would wait on these sockets, which still listen.
     let ports = parts.ports.clone();
     let stop_listening = move || {
@@ -144,8 +156,12 @@ fn serve(options: RunOptions, mut inherited: Inherited, predecessor: Option<&Pre
 }
 
 /// The configuration, the log that it describes, and the settings of the data plane.
-fn configured(options: &RunOptions) -> Result<(GatewayConfig, Log, Settings), Box<dyn Error>> {
-    let (config, problems) = load_config(options)?;
+fn configured(options: &RunOptions, for_cluster: bool) -> Result<(GatewayConfig, Log, Settings), Box<dyn Error>> {
+    let (mut config, problems) = load_config(options)?;
+    if for_cluster && config.listen_address.is_empty() {
+        // On all addresses, the gateway's own port would be one that no Gateway can have.
+        config.listen_address = Ipv4Addr::LOCALHOST.to_string();
+    }
     let log = start_log(options, &config);
     logs::problems(&problems);
     for flag in options.without_effect.names() {

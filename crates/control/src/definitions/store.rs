@@ -363,6 +363,7 @@ impl DefinitionStore {
     pub(super) fn read(&self, before: &LoadedFiles) -> ReadFiles {
         let mut problems = Vec::new();
         let shared_set = self.load_shared(&mut problems);
+        let external = self.external_texts();
         let app_path = &self.places.app_path;
         let mut files: LoadedFiles = match api_files(app_path) {
             Ok(paths) => {
@@ -372,7 +373,7 @@ impl DefinitionStore {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && own(before).next().is_none() => {
                 self.loaded.store(true, Ordering::Relaxed);
-                if shared_set.is_none() {
+                if shared_set.is_none() && external.is_empty() {
                     let message = "there is no such directory yet; no API is served";
                     problems.push(Problem::new(Level::Warning, "", message).within(Some(app_path)));
                 }
@@ -389,7 +390,7 @@ impl DefinitionStore {
             let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
-        for (place, text) in self.external_texts() {
+        for (place, text) in external {
             let file = ApiFile::alone(place);
             let loaded = self.reader.load_text(&file, &DefinitionText::of(&text), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);

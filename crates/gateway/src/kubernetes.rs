@@ -1,0 +1,122 @@
+//! The controller for a Kubernetes cluster beside the gateway: a thread of its own, which hands what it compiles to the store of definitions.
+
+use crate::cli::KubernetesOptions;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::watch;
+use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_observe::logs;
+
+/// The name of its documents in the store.
+const SOURCE: &str = "kubernetes";
+
+/// How long a process that takes over waits for the API server.
+const FIRST_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A controller that is not running yet.
+pub(crate) struct Controller(ControllerOptions);
+
+/// A controller that runs.
+pub(crate) struct RunningController {
+    stop: watch::Sender<bool>,
+    /// Hears when the cluster is served for the first time.
+    served: mpsc::Receiver<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Controller {
+    /// # Errors
+    /// Only where this part is missing.
+    pub(crate) fn of(options: &KubernetesOptions) -> Result<Self, Box<dyn Error>> {
+        Ok(Controller(ControllerOptions {
+            kubeconfig: options.kubeconfig.clone(),
+            controller_name: options.controller_name.clone(),
+            addresses: AddressPool(options.addresses.clone()),
+            namespaces: options.namespaces.clone(),
+            lease_namespace: options.lease_namespace.clone(),
+            identity: identity(),
+        }))
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    /// There is no way to an API server. One that does not answer is no error.
+    pub(crate) fn start(self, definitions: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+        let (stop, stopped) = watch::channel(false);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (first, served) = mpsc::sync_channel(1);
+        let controller = runtime.block_on(tollgate_kubernetes::Controller::new(self.0))?;
+        let run = move || {
+            let sink = Arc::new(StoreSink { definitions, first });
+            if let Err(error) = runtime.block_on(controller.run(sink, stopped)) {
+                tracing::error!(%error, "the controller for Kubernetes has ended");
+            }
+        };
+        let thread = std::thread::Builder::new().name("kubernetes".to_owned()).spawn(run)?;
+        Ok(RunningController { stop, served, thread })
+    }
+}
+
+impl RunningController {
+    /// Waits until the gateway serves what is in the cluster: clients must not notice that another process takes over.
+    ///
+    /// # Errors
+    /// It takes too long.
+    pub(crate) fn wait_until_served(&self) -> Result<(), Box<dyn Error>> {
+        self.served.recv_timeout(FIRST_TIME_MAX).map_err(|_| "the cluster is not known: its API server does not answer".into())
+    }
+
+    /// Ends it. What it has compiled stays in service.
+    pub(crate) fn stop(self) {
+        let _ = self.stop.send(true);
+        // It has logged what is wrong.
+        let _ = self.thread.join();
+    }
+}
+
+/// Among several controllers, this process. Its number alone is the same in many containers.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}", host.trim(), std::process::id())
+}
+
+/// The store of definitions as the place for documents.
+struct StoreSink {
+    definitions: Arc<DefinitionStore>,
+    first: mpsc::SyncSender<()>,
+}
+
+impl DocumentSink for StoreSink {
+    fn serve(&self, documents: &Documents) -> ListenerStates {
+        let listeners = documents
+            .listeners
+            .iter()
+            .filter_map(|(name, listener)| Some((name.clone(), read(name, serde_json::from_value(listener.clone()))?)))
+            .collect();
+        let documents = ExternalDocuments { definitions: documents.definitions.clone(), listeners };
+        // The store logs what is wrong with them.
+        let _ = self.definitions.set_external(SOURCE, documents);
+        // Somebody hears it the first time.
+        let _ = self.first.try_send(());
+        self.definitions.listener_states()
+    }
+
+    fn serve_backends(&self, backends: &BTreeMap<String, Value>) {
+        let backends = backends
+            .iter()
+            .filter_map(|(name, backend)| Some((name.clone(), read(name, serde_json::from_value(backend.clone()))?)))
+            .collect();
+        logs::problems(&self.definitions.set_external_backends(SOURCE, backends));
+    }
+}
+
+/// A listener or backend. They were compiled by this program: one that can't be read is a fault of it.
+fn read<T>(name: &str, read: Result<T, serde_json::Error>) -> Option<T> {
+    read.inspect_err(|error| tracing::error!(name, %error, "a listener or backend can't be read")).ok()
+}

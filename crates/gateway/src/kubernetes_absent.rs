@@ -1,0 +1,49 @@
+//! In the place of the controller for Kubernetes, where the feature is not built in.
+
+use crate::cli::KubernetesOptions;
+use std::error::Error;
+use std::sync::Arc;
+use tollgate_control::definitions::DefinitionStore;
+
+/// There is none.
+pub(crate) enum Controller {}
+
+/// There is none.
+pub(crate) enum RunningController {}
+
+impl Controller {
+    /// # Errors
+    /// Always.
+    pub(crate) fn of(_: &KubernetesOptions) -> Result<Self, Box<dyn Error>> {
+        Err("this gateway was built without `kubernetes`: there is no controller for a cluster".into())
+    }
+
+    pub(crate) fn start(self, _: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+        match self {}
+    }
+}
+
+impl RunningController {
+    pub(crate) fn wait_until_served(&self) -> Result<(), Box<dyn Error>> {
+        match *self {}
+    }
+
+    pub(crate) fn stop(self) {
+        match self {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Controller;
+    use crate::cli::{Cli, CliCommand};
+    use clap::Parser;
+
+    #[test]
+    fn a_gateway_without_kubernetes_names_the_feature() {
+        let cli = Cli::try_parse_from(["tollgate", "kubernetes", "--addresses", "10.0.0.0/24"]).map(Cli::command);
+        let Ok(CliCommand::Kubernetes(options)) = cli else { panic!("no such command") };
+        let refused = Controller::of(&options).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains("built without `kubernetes`"), "{refused}");
+    }
+}

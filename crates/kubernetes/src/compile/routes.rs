@@ -1,0 +1,264 @@
+//! Routes of all kinds: their parents, their definitions, and what is said of them.
+
+use super::attachment::{Attached, ParentState, attach};
+use super::backends::{Backends, OwnCertificate, Traffic};
+use super::gateways::Gateways;
+use super::grants::Referrer;
+use super::hosts::overlap;
+use super::listeners::Protocol;
+use super::policies::Policies;
+use super::rule_context::RuleContext;
+use super::{grpc, http, streams};
+use crate::cluster::{Cluster, Objects};
+use crate::conditions::Fault;
+use crate::objects::{Key, Metadata, Object, ResourceKind, RouteSpec};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) struct Routes<'c> {
+    pub all: Vec<CompiledRoute<'c>>,
+    pub backends: Backends<'c>,
+    definitions: BTreeMap<String, Value>,
+    /// The hosts of routes for HTTP and for gRPC at each listener.
+    hosts: BTreeMap<(String, ResourceKind), Vec<Vec<String>>>,
+}
+
+pub(super) struct CompiledRoute<'c> {
+    pub kind: ResourceKind,
+    pub metadata: &'c Metadata,
+    pub status: &'c Value,
+    pub parents: Vec<ParentState<'c>>,
+    pub unresolved: Option<Fault>,
+    /// Some rules are left out.
+    pub dropped: Option<String>,
+}
+
+/// Attachments that can share one definition: what backends see of the gateway is the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    /// The gateway whose certificate backends see.
+    certificate_of: Option<Key>,
+    terminates: bool,
+}
+
+type RuleOf<R> = fn(&R, &mut RuleContext<'_, '_>) -> Result<Value, Fault>;
+
+impl<'c> Routes<'c> {
+    pub(super) fn of(cluster: &'c Cluster, gateways: &mut Gateways<'c>, policies: &Policies<'c>) -> Self {
+        let mut routes =
+            Routes { all: Vec::new(), backends: Backends::new(cluster), definitions: BTreeMap::new(), hosts: BTreeMap::new() };
+        let (mut of_http, mut of_grpc) = (by_age(&cluster.http_routes).peekable(), by_age(&cluster.grpc_routes).peekable());
+        // The older one of two that can't stand side by side is served.
+        loop {
+            let is_http = match (of_http.peek(), of_grpc.peek()) {
+                (None, None) => break,
+                (Some(http), Some(grpc)) => http.metadata.age() <= grpc.metadata.age(),
+                (http, _) => http.is_some(),
+            };
+            if let Some(route) = if is_http { of_http.next() } else { None } {
+                routes.add(cluster, gateways, policies, ResourceKind::HttpRoute, route, http::rule);
+            } else if let Some(route) = of_grpc.next() {
+                routes.add(cluster, gateways, policies, ResourceKind::GrpcRoute, route, grpc::rule);
+            }
+        }
+        for (kind, objects) in [
+            (ResourceKind::TlsRoute, &cluster.tls_routes),
+            (ResourceKind::TcpRoute, &cluster.tcp_routes),
+            (ResourceKind::UdpRoute, &cluster.udp_routes),
+        ] {
+            by_age(objects).for_each(|route| routes.add(cluster, gateways, policies, kind, route, streams::rule));
+        }
+        routes
+    }
+
+    pub(super) fn definitions(&self) -> BTreeMap<String, Value> {
+        self.definitions.clone()
+    }
+
+    fn add<R>(
+        &mut self,
+        cluster: &Cluster,
+        gateways: &mut Gateways<'c>,
+        policies: &Policies<'c>,
+        kind: ResourceKind,
+        object: &'c Object<RouteSpec<R>>,
+        rule_of: RuleOf<R>,
+    ) {
+        let spec = &object.spec;
+        let attached = Attached { kind, namespace: &object.metadata.namespace, parents: &spec.parent_refs, hosts: &spec.hostnames };
+        let mut parents = attach(cluster, gateways, attached);
+        if parents.is_empty() && !has_own_entry(&object.status) {
+            return;
+        }
+        if matches!(kind, ResourceKind::HttpRoute | ResourceKind::GrpcRoute) {
+            self.make_way(gateways, kind, &mut parents);
+        }
+        let groups = groups(gateways, &parents);
+        let (mut unresolved, mut dropped, mut has_rules) = (None, Vec::new(), spec.rules.is_empty());
+        let mut compiled = Vec::new();
+        for (number, (group, listeners)) in groups.iter().enumerate() {
+            let certificate = group.certificate_of.as_ref().and_then(|gateway| {
+                let text = gateways.by_key.get(gateway)?.certificate.as_ref()?.as_ref().ok()?;
+                Some(OwnCertificate { gateway, text })
+            });
+            let from = Referrer { kind: kind.name(), namespace: &object.metadata.namespace };
+            let mut context = RuleContext::new(&self.backends, policies, from, traffic(kind, group), certificate);
+            let mut rules = Vec::with_capacity(spec.rules.len());
+            for (position, written) in spec.rules.iter().enumerate() {
+                match rule_of(written, &mut context) {
+                    Ok(rule) => rules.push(rule),
+                    // What can't act can't in any group.
+                    Err(fault) if number == 0 => dropped.push((position, fault)),
+                    Err(_) => {}
+                }
+            }
+            has_rules |= !rules.is_empty();
+            unresolved = unresolved.or(context.fault);
+            compiled.push((group, listeners, rules, context.used));
+        }
+        if !has_rules {
+            let fault = dropped.first().map(|(_, fault)| fault.clone());
+            parents.iter_mut().filter(|parent| parent.rejected.is_none()).for_each(|parent| {
+                parent.rejected.clone_from(&fault);
+                parent.listeners.clear();
+            });
+            compiled.clear();
+        }
+        let key = object.metadata.key();
+        let mut used_by_groups = Vec::new();
+        for (group, listeners, rules, used) in compiled {
+            let (id, definition) = definition(kind, &object.metadata, group, listeners, rules);
+            if !listeners.is_empty() {
+                self.definitions.insert(id, definition);
+            }
+            used_by_groups.push(used);
+        }
+        let used_at: BTreeSet<Key> =
+            parents.iter().filter(|parent| parent.rejected.is_none()).map(|parent| parent.gateway.clone()).collect();
+        if !used_at.is_empty() {
+            used_by_groups.iter().for_each(|used| self.backends.add(used, &used_at));
+        }
+        note_attached(gateways, kind, &key, &parents);
+        let dropped = (!dropped.is_empty() && has_rules).then(|| {
+            let each = dropped.iter().map(|(position, fault)| format!("{position}: {}", fault.message));
+            format!("Dropped Rule(s) {}", each.collect::<Vec<_>>().join("; "))
+        });
+        self.all.push(CompiledRoute { kind, metadata: &object.metadata, status: &object.status, parents, unresolved, dropped });
+    }
+
+    /// Detaches a route from listeners at which an older one of the other kind has the same hosts.
+    fn make_way(&mut self, gateways: &Gateways<'_>, kind: ResourceKind, parents: &mut [ParentState<'_>]) {
+        let other = if kind == ResourceKind::HttpRoute { ResourceKind::GrpcRoute } else { ResourceKind::HttpRoute };
+        for parent in parents {
+            let Some(gateway) = gateways.by_key.get(&parent.gateway) else { continue };
+            let had_any = !parent.listeners.is_empty();
+            parent.listeners.retain(|attached| {
+                let Some(listener) = gateway.listeners.get(attached.position) else { return false };
+                let others = self.hosts.get(&(listener.id.clone(), other));
+                if others.is_some_and(|others| others.iter().any(|hosts| overlap(hosts, &attached.hosts))) {
+                    return false;
+                }
+                self.hosts.entry((listener.id.clone(), kind)).or_default().push(attached.hosts.clone());
+                true
+            });
+            if had_any && parent.listeners.is_empty() {
+                let message = format!("An older {other} has the same hosts");
+                parent.rejected = Some(Fault::new("Conflicted", message));
+            }
+        }
+    }
+}
+
+fn by_age<R>(objects: &Objects<RouteSpec<R>>) -> impl Iterator<Item = &Object<RouteSpec<R>>> {
+    let mut sorted: Vec<_> = objects.values().collect();
+    sorted.sort_by(|a, b| a.metadata.age().cmp(&b.metadata.age()));
+    sorted.into_iter()
+}
+
+/// Whether a status may have to be taken back.
+fn has_own_entry(status: &Value) -> bool {
+    status.get("parents").and_then(Value::as_array).is_some_and(|parents| !parents.is_empty())
+}
+
+type GroupedListeners = BTreeMap<String, Vec<String>>;
+
+/// The listeners at which a route is served, with its hosts there, by what backends see. At least one group, whose rules tell what is wrong.
+fn groups(gateways: &Gateways<'_>, parents: &[ParentState<'_>]) -> BTreeMap<Group, GroupedListeners> {
+    let mut groups: BTreeMap<Group, GroupedListeners> = BTreeMap::new();
+    for parent in parents {
+        let Some(gateway) = gateways.by_key.get(&parent.gateway) else { continue };
+        let certificate_of = gateway.certificate.as_ref().filter(|certificate| certificate.is_ok()).map(|_| parent.gateway.clone());
+        for attached in &parent.listeners {
+            let Some(listener) = gateway.listeners.get(attached.position) else { continue };
+            let terminates = listener.protocol == Some(Protocol::TlsTerminate);
+            let group = groups.entry(Group { certificate_of: certificate_of.clone(), terminates }).or_default();
+            if gateway.is_accepted() && listener.is_served() && !gateway.addresses.bound.is_empty() {
+                group.insert(listener.id.clone(), attached.hosts.clone());
+            }
+        }
+    }
+    if groups.is_empty() {
+        groups.insert(Group::default(), GroupedListeners::new());
+    }
+    groups
+}
+
+fn traffic(kind: ResourceKind, group: &Group) -> Traffic {
+    match kind {
+        ResourceKind::GrpcRoute => Traffic::Grpc,
+        ResourceKind::TlsRoute if group.terminates => Traffic::Terminated,
+        ResourceKind::TlsRoute | ResourceKind::TcpRoute => Traffic::Bytes,
+        ResourceKind::UdpRoute => Traffic::Datagrams,
+        _ => Traffic::Http,
+    }
+}
+
+fn definition(
+    kind: ResourceKind,
+    metadata: &Metadata,
+    group: &Group,
+    listeners: &GroupedListeners,
+    rules: Vec<Value>,
+) -> (String, Value) {
+    let key = metadata.key();
+    let mut id = format!("k8s-{}-{}.{}", kind.name().to_ascii_lowercase(), key.namespace, key.name);
+    if let Some(gateway) = &group.certificate_of {
+        id.push_str(&format!("~{}.{}", gateway.namespace, gateway.name));
+    }
+    if group.terminates {
+        id.push_str("~terminated");
+    }
+    let form = match kind {
+        ResourceKind::HttpRoute => "http",
+        ResourceKind::GrpcRoute => "grpc",
+        _ => "stream",
+    };
+    let attached: Vec<Value> = listeners.iter().map(|(listener, hosts)| json!({"listener": listener, "hosts": hosts})).collect();
+    let definition = json!({
+        "name": format!("{} {key}", kind.name()),
+        "api_id": id,
+        "org_id": "",
+        "active": true,
+        "use_keyless": true,
+        "version_data": {"not_versioned": true, "versions": {"Default": {"name": "Default", "use_extended_paths": true}}},
+        "proxy": {"listen_path": "/", "target_url": ""},
+        "tollgate": {"route": {
+            "kind": form,
+            "precedence": format!("{}/{key}", metadata.creation_timestamp),
+            "attached": attached,
+            "rules": rules,
+        }},
+    });
+    (id, definition)
+}
+
+fn note_attached(gateways: &mut Gateways<'_>, kind: ResourceKind, key: &Key, parents: &[ParentState<'_>]) {
+    for parent in parents {
+        let Some(gateway) = gateways.by_key.get_mut(&parent.gateway) else { continue };
+        for attached in &parent.listeners {
+            if let Some(listener) = gateway.listeners.get_mut(attached.position) {
+                listener.attached.insert((kind, key.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
+
+use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
+use crate::leader::Candidate;
+use crate::picture::Picture;
+use crate::watch;
+use crate::writer::Writer;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch::Receiver;
+
+/// Changes that come within this time are one.
+const GATHERED: Duration = Duration::from_millis(50);
+/// How long it takes until statuses that could not be written are tried again.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
+/// How long it takes until a listener that could not be bound is tried again.
+const BIND_AGAIN: Duration = Duration::from_secs(5);
+/// How long it may take to give the lease away.
+const LET_GO_TIME_MAX: Duration = Duration::from_secs(2);
+/// Who leads is written here.
+const LEASE: &str = "tollgate-gateway-controller";
+
+/// What the controller is told by whoever starts it.
+#[derive(Clone, Debug)]
+pub struct ControllerOptions {
+    /// How the API server is reached; `None`: as a pod of the cluster, or as the environment says.
+    pub kubeconfig: Option<PathBuf>,
+    pub controller_name: String,
+    /// The addresses that gateways get.
+    pub addresses: AddressPool,
+    /// Where objects are looked for; empty: everywhere.
+    pub namespaces: Vec<String>,
+    /// Where the lease is.
+    pub lease_namespace: Option<String>,
+    /// Among several controllers, this one.
+    pub identity: String,
+}
+
+/// The gateway, which serves what the controller compiles. Its methods may block.
+pub trait DocumentSink: Send + Sync {
+    /// Serves definitions and listeners, and says where the listeners are bound.
+    fn serve(&self, documents: &Documents) -> ListenerStates;
+    /// Serves backends by their names. Cheap: endpoints change often.
+    fn serve_backends(&self, backends: &BTreeMap<String, serde_json::Value>);
+}
+
+/// A controller that knows the way to its API server.
+pub struct Controller {
+    options: ControllerOptions,
+    config: Config,
+}
+
+impl Controller {
+    /// Finds the way to the API server, without going it.
+    ///
+    /// # Errors
+    /// There is none, or it can't be read.
+    pub async fn new(options: ControllerOptions) -> Result<Self, Box<dyn Error>> {
+        let config = config(&options).await?;
+        Ok(Controller { options, config })
+    }
+
+    /// Runs until `stop` says so, or nobody can say so any more.
+    ///
+    /// # Errors
+    /// What the API server is shown can't be used.
+    pub async fn run(self, sink: Arc<dyn DocumentSink>, mut stop: Receiver<bool>) -> Result<(), Box<dyn Error>> {
+        let Controller { options, config } = self;
+        let lease_namespace = options.lease_namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        tracing::info!(server = %config.cluster_url, controller = options.controller_name, "watching the API server");
+        let client = Client::try_from(config)?;
+        let (leads_sender, leads) = tokio::sync::watch::channel(false);
+        let candidate = Candidate::new(client.clone(), &lease_namespace, LEASE, &options.identity);
+        let candidate = tokio::spawn(candidate.run(leads_sender));
+        let stopped = async {
+            // An error means that nobody can say so any more.
+            let _ = stop.wait_for(|stop| *stop).await;
+        };
+        tokio::select! {
+            () = control(client, options, sink, leads) => {}
+            () = stopped => {}
+        }
+        // With the last listener gone, the lease is let go.
+        let _ = tokio::time::timeout(LET_GO_TIME_MAX, candidate).await;
+        Ok(())
+    }
+}
+
+async fn config(options: &ControllerOptions) -> Result<Config, Box<dyn Error>> {
+    let Some(file) = &options.kubeconfig else {
+        return Config::infer()
+            .await
+            .map_err(|error| format!("there is no way to an API server: pass --kubeconfig ({error})").into());
+    };
+    let unusable = |error: &dyn Error| format!("{}: {error}", file.display());
+    let kubeconfig = Kubeconfig::read_from(file).map_err(|error| unusable(&error))?;
+    Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.map_err(|error| unusable(&error))?)
+}
+
+async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn DocumentSink>, mut leads: Receiver<bool>) {
+    let picture = Arc::new(Picture::default());
+    let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
+    let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
+    let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
+    let mut writer = Writer::new(client, resources);
+    let mut again_in = None;
+    loop {
+        let again = async {
+            match again_in {
+                Some(time) => tokio::time::sleep(time).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = picture.changed() => tokio::time::sleep(GATHERED).await,
+            changed = leads.changed() => if changed.is_err() { return },
+            () = again => {}
+        }
+        let Some(cluster) = picture.cluster() else { continue };
+        let is_leading = *leads.borrow_and_update();
+        let (settings, applied) = (settings.clone(), writer.applied());
+        let work = tokio::task::spawn_blocking(move || {
+            let mut compiled = compile(&cluster, &settings);
+            served.serve(std::mem::take(&mut compiled.documents));
+            let changes = if is_leading { compiled.status_changes(&served.states, &now()) } else { Vec::new() };
+            let mut objects = if is_leading { compiled.own_objects() } else { Vec::new() };
+            objects.retain(|object| !applied.is_there(object, &cluster));
+            (served, changes, objects)
+        });
+        let (changes, objects);
+        (served, changes, objects) = match work.await {
+            Ok(done) => done,
+            Err(error) => {
+                tracing::error!(%error, "the controller has failed");
+                return;
+            }
+        };
+        let is_written = writer.write(changes).await & writer.apply(objects).await;
+        again_in = if is_written { served.has_failed().then_some(BIND_AGAIN) } else { Some(WRITE_AGAIN) };
+    }
+}
+
+/// The time as statuses have it.
+fn now() -> String {
+    k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// What the gateway serves of the cluster.
+struct Served {
+    sink: Arc<dyn DocumentSink>,
+    documents: Documents,
+    states: ListenerStates,
+    is_first: bool,
+}
+
+impl Served {
+    /// Whether a listener could not be bound.
+    fn has_failed(&self) -> bool {
+        self.states.values().any(Result::is_err)
+    }
+
+    /// Serves what has changed. Backends are there before what refers to them, and go after it.
+    fn serve(&mut self, documents: Documents) {
+        let is_first = std::mem::take(&mut self.is_first);
+        let before = std::mem::replace(&mut self.documents, documents);
+        let now = &self.documents;
+        let is_served_anew =
+            is_first || self.has_failed() || (&before.definitions, &before.listeners) != (&now.definitions, &now.listeners);
+        if !is_served_anew {
+            if before.backends != now.backends {
+                self.sink.serve_backends(&now.backends);
+            }
+            return;
+        }
+        let mut both = before.backends;
+        both.extend(now.backends.iter().map(|(name, backend)| (name.clone(), backend.clone())));
+        self.sink.serve_backends(&both);
+        self.states = self.sink.serve(now);
+        if both != now.backends {
+            self.sink.serve_backends(&now.backends);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! The controller against an API server that is played: what it asks, what it writes, and what it hands over.
+
+mod api_server;
+
+use super::{ControllerOptions, DocumentSink, control};
+use crate::compile::{AddressPool, Documents, ListenerStates};
+use crate::leader::Candidate;
+use api_server::ApiServer;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A gateway that only keeps what it is given.
+#[derive(Default)]
+struct KeptDocuments {
+    served: Mutex<Vec<Documents>>,
+    backends: Mutex<Vec<BTreeMap<String, Value>>>,
+}
+
+impl DocumentSink for KeptDocuments {
+    fn serve(&self, documents: &Documents) -> ListenerStates {
+        self.served.lock().unwrap().push(documents.clone());
+        documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect()
+    }
+
+    fn serve_backends(&self, backends: &BTreeMap<String, Value>) {
+        self.backends.lock().unwrap().push(backends.clone());
+    }
+}
+
+/// Starts a controller for a server.
+fn start(server: &Arc<ApiServer>) -> Arc<KeptDocuments> {
+    let sink = Arc::new(KeptDocuments::default());
+    let options = ControllerOptions {
+        kubeconfig: None,
+        controller_name: "tollgate.dev/gateway-controller".to_owned(),
+        addresses: AddressPool(vec!["10.0.0.0/24".parse().unwrap()]),
+        namespaces: Vec::new(),
+        lease_namespace: None,
+        identity: "me".to_owned(),
+    };
+    let (sender, leads) = tokio::sync::watch::channel(false);
+    tokio::spawn(Candidate::new(server.client(), "default", "lease", "me").run(sender));
+    tokio::spawn(control(server.client(), options, sink.clone(), leads));
+    sink
+}
+
+/// Waits for an event. The clock is virtual: it only moves when nothing else does.
+async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never: {what}");
+}
+
+/// Long enough for everything that follows by itself.
+async fn settle() {
+    tokio::time::sleep(Duration::from_secs(10)).await;
+}
+
+fn accepted(server: &ApiServer, path: &str) -> bool {
+    server.object(path).is_some_and(|route| route["status"]["parents"][0]["conditions"][0]["status"] == "True")
+}
+
+const ROUTE: &str = "/apis/gateway.networking.k8s.io/v1/namespaces/default/httproutes/r";
+
+#[tokio::test(start_paused = true)]
+async fn what_is_in_the_cluster_is_served_and_told_once() {
+    let server = ApiServer::with_route();
+    let sink = start(&server);
+    eventually("the route is accepted", || accepted(&server, ROUTE)).await;
+    settle().await;
+    let served = sink.served.lock().unwrap().last().cloned().unwrap();
+    assert!(served.definitions.contains_key("k8s-httproute-default.r"));
+    assert!(served.listeners.contains_key("default/gw/http"));
+    let gateway = server.object("/apis/gateway.networking.k8s.io/v1/namespaces/default/gateways/gw").unwrap();
+    assert_eq!(gateway["status"]["addresses"][0]["value"], "10.0.0.1");
+    // One for the class, the gateway and the route; its own writes come back as changes, which say nothing new.
+    assert_eq!(server.statuses_written(), 3, "{:?}", server.requests());
+    assert_eq!(sink.served.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn endpoints_change_alone() {
+    let server = ApiServer::with_route();
+    let sink = start(&server);
+    eventually("the route is accepted", || accepted(&server, ROUTE)).await;
+    settle().await;
+    let slice = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/echo-1";
+    server.change(slice, |slice| slice["endpoints"] = json!([{"addresses": ["10.1.0.9"]}]));
+    let has_new = || {
+        let backends = sink.backends.lock().unwrap();
+        backends.last().is_some_and(|last| last["default/echo:8080"]["endpoints"] == json!([{"address": "10.1.0.9", "port": 3000}]))
+    };
+    eventually("the new endpoint is served", has_new).await;
+    assert_eq!(sink.served.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_hold_the_lease_serves_and_writes_nothing() {
+    let server = ApiServer::with_route();
+    server.lease_of("somebody");
+    let sink = start(&server);
+    eventually("the route is served", || !sink.served.lock().unwrap().is_empty()).await;
+    settle().await;
+    assert_eq!(server.statuses_written(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_can_not_be_written_is_written_later() {
+    let server = ApiServer::with_route();
+    server.refuse_statuses(true);
+    start(&server);
+
+    eventually("statuses are tried", || server.statuses_written() > 0).await;
+    server.refuse_statuses(false);
+    eventually("the route is accepted", || accepted(&server, ROUTE)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_missing_is_served_as_soon_as_it_is_installed() {
+    let server = ApiServer::with_route();
+    server.define("httproutes", false);
+    let sink = start(&server);
+    eventually("the listener is served", || !sink.served.lock().unwrap().is_empty()).await;
+    settle().await;
+    assert!(sink.served.lock().unwrap().iter().all(|documents| documents.definitions.is_empty()));
+    server.define("httproutes", true);
+    eventually("the route is served", || sink.served.lock().unwrap().last().is_some_and(|last| !last.definitions.is_empty())).await;
+}

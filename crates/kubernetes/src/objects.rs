@@ -1,0 +1,48 @@
+//! Objects of the API server, as far as the controller reads them. Each is read for itself: one that cannot be read takes no other with it. The
+//! status stays as it is written, because others write into it too.
+
+mod core;
+mod gateway;
+mod metadata;
+mod policy;
+mod reference;
+mod route;
+mod rules;
+
+pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort};
+pub(crate) use gateway::{
+    AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
+};
+pub(crate) use metadata::{Key, Metadata, Object, ResourceKind, Spec};
+pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, ReferenceGrant, SubjectAltName};
+pub(crate) use reference::{ObjectRef, ParentRef};
+pub(crate) use route::{GrpcRoute, HttpRoute, RouteSpec, StreamRoute, StreamRule};
+pub(crate) use rules::{
+    BackendRef, Cors, Filter, GrpcMatch, GrpcMethod, GrpcRule, Header, HeaderChanges, HttpMatch, HttpRule, Mirror, NamedMatch,
+    PathChange, Redirect, Retry, Rewrite, SessionPersistence, Timeouts,
+};
+
+/// The group of the Gateway API.
+pub(crate) const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
+
+impl Spec for GatewayClass {}
+impl Spec for Gateway {}
+impl Spec for ListenerSet {}
+impl Spec for HttpRoute {}
+impl Spec for GrpcRoute {}
+impl Spec for StreamRoute {}
+impl Spec for BackendTlsPolicy {}
+impl Spec for ReferenceGrant {}
+impl Spec for Service {}
+impl Spec for EndpointSlice {
+    const IS_FLAT: bool = true;
+}
+impl Spec for Secret {
+    const IS_FLAT: bool = true;
+}
+impl Spec for ConfigMap {
+    const IS_FLAT: bool = true;
+}
+impl Spec for Namespace {
+    const IS_FLAT: bool = true;
+}

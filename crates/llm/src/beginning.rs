@@ -10,10 +10,11 @@ pub fn beginning(api: ClientApi, body: &[u8]) -> Vec<&str> {
         ClientApi::OpenAiChat => (None, "messages"),
         ClientApi::OpenAiResponses => (request.get("instructions"), "input"),
         ClientApi::AnthropicMessages => (request.get("system"), "messages"),
+        ClientApi::Gemini => (request.get("systemInstruction").or(request.get("system_instruction")), "contents"),
     };
     let mut parts: Vec<&str> = system.iter().map(|system| system.raw()).collect();
     match request.get(messages) {
-        Some(text) if text.is_text() => parts.push(text.raw()),
+        Some(text) if text.is_text() || text.is_object() => parts.push(text.raw()),
         _ => {
             for message in request.items(messages) {
                 parts.push(message.raw());
@@ -27,7 +28,8 @@ pub fn beginning(api: ClientApi, body: &[u8]) -> Vec<&str> {
 }
 
 fn is_of_user(message: JsonObject<'_>) -> bool {
-    message.text("role").is_some_and(|role| role == "user")
+    // In Google's API, who says nothing else is the user.
+    message.text("role").map_or(message.get("parts").is_some(), |role| role == "user")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::answer::AnswerContext;
 use crate::form::{Ask, Event, Fault, FaultKind, Reply, Unsupported};
-use crate::{anthropic, openai_chat, openai_responses};
+use crate::{anthropic, gemini, openai_chat, openai_responses};
 
 /// An API that clients speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub enum ClientApi {
     OpenAiResponses,
     /// `POST /v1/messages`.
     AnthropicMessages,
+    /// Google's `POST /v1beta/models/NAME:generateContent` and `:streamGenerateContent`, whose paths are in their documents (see
+    /// [`crate::GeminiPath`]).
+    Gemini,
 }
 
 impl ClientApi {
@@ -25,6 +28,7 @@ impl ClientApi {
             ClientApi::OpenAiChat => openai_chat::read_request(body, bytes_max),
             ClientApi::OpenAiResponses => openai_responses::read_request(body, bytes_max),
             ClientApi::AnthropicMessages => anthropic::read_request(body, bytes_max),
+            ClientApi::Gemini => gemini::read_request(body, bytes_max),
         }
     }
 
@@ -37,6 +41,7 @@ impl ClientApi {
             ClientApi::OpenAiChat => Ok(openai_chat::write_reply(reply, answer)),
             ClientApi::OpenAiResponses => Ok(openai_responses::write_reply(reply, answer)),
             ClientApi::AnthropicMessages => anthropic::write_reply(reply, answer),
+            ClientApi::Gemini => gemini::write_reply(reply, answer),
         }
     }
 
@@ -49,6 +54,11 @@ impl ClientApi {
                 let status = if fault.kind == FaultKind::Overloaded { 529 } else { fault.status };
                 (status, anthropic::write_fault(fault))
             }
+            ClientApi::Gemini => {
+                // That status is Anthropic's alone.
+                let status = if fault.status == 529 { 503 } else { fault.status };
+                (status, gemini::write_fault(&Fault { status, ..fault.clone() }))
+            }
         }
     }
 
@@ -58,6 +68,7 @@ impl ClientApi {
             ClientApi::OpenAiChat => Inner::OpenAiChat(openai_chat::ChatStream::new(answer)),
             ClientApi::OpenAiResponses => Inner::OpenAiResponses(Box::new(openai_responses::ResponsesStream::new(answer))),
             ClientApi::AnthropicMessages => Inner::Anthropic(anthropic::MessagesStream::new(answer)),
+            ClientApi::Gemini => Inner::Gemini(Box::new(gemini::GeminiStream::new(answer))),
         })
     }
 
@@ -70,6 +81,16 @@ impl ClientApi {
             (ClientApi::AnthropicMessages, "reasoning") => "thinking",
             (ClientApi::AnthropicMessages, "response_format") => "output_config.format",
             (ClientApi::AnthropicMessages, "stop") => "stop_sequences",
+            (ClientApi::Gemini, "messages") => "contents",
+            (ClientApi::Gemini, "tool_choice") => "toolConfig.functionCallingConfig",
+            (ClientApi::Gemini, "reasoning") => "generationConfig.thinkingConfig",
+            (ClientApi::Gemini, "response_format") => "generationConfig.responseMimeType",
+            (ClientApi::Gemini, "temperature") => "generationConfig.temperature",
+            (ClientApi::Gemini, "top_k") => "generationConfig.topK",
+            (ClientApi::Gemini, "seed") => "generationConfig.seed",
+            (ClientApi::Gemini, "stop") => "generationConfig.stopSequences",
+            (ClientApi::Gemini, "frequency_penalty") => "generationConfig.frequencyPenalty",
+            (ClientApi::Gemini, "presence_penalty") => "generationConfig.presencePenalty",
             _ => return refused,
         };
         Unsupported { field: field.to_owned(), ..refused }
@@ -85,6 +106,7 @@ enum Inner {
     OpenAiChat(openai_chat::ChatStream),
     OpenAiResponses(Box<openai_responses::ResponsesStream>),
     Anthropic(anthropic::MessagesStream),
+    Gemini(Box<gemini::GeminiStream>),
 }
 
 impl ClientWriter {
@@ -94,6 +116,7 @@ impl ClientWriter {
             Inner::OpenAiChat(stream) => stream.write(event, out),
             Inner::OpenAiResponses(stream) => stream.write(event, out),
             Inner::Anthropic(stream) => stream.write(event, out),
+            Inner::Gemini(stream) => stream.write(event, out),
         }
     }
 }

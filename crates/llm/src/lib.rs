@@ -44,6 +44,7 @@ pub use form::{
     Ask, Effort, Event, Fault, FaultKind, Media, Message, Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Role, Stop, Tool,
     ToolCall, ToolChoice, ToolResult, Unsupported, Usage,
 };
+pub use gemini::GeminiPath;
 pub use generation::hides_thoughts;
 pub use google_account::{AccessToken, ServiceAccount};
 pub use media::{MediaCall, MediaChange, is_form};

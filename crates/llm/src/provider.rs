@@ -8,7 +8,7 @@ use crate::client::ClientApi;
 use crate::form::{Ask, Fault, Reply, Unsupported, Usage};
 use crate::openai_chat::ChatDialect;
 use crate::openai_embeddings::EmbeddingAsk;
-use crate::passed::{PassedChange, passed_body};
+use crate::passed::{Passed, PassedChange, passed_body};
 use crate::tool_id::IdRule;
 use crate::{anthropic, bedrock, cohere, gemini, openai_chat};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -140,6 +140,7 @@ impl Provider {
             ClientApi::OpenAiChat => matches!(self.api, ProviderApi::OpenAi(_)),
             ClientApi::OpenAiResponses => matches!(self.api, ProviderApi::OpenAi(Flavour::OpenAi | Flavour::Azure)),
             ClientApi::AnthropicMessages => self.api == ProviderApi::Anthropic,
+            ClientApi::Gemini => self.api == ProviderApi::Gemini,
         }
     }
 
@@ -158,10 +159,7 @@ impl Provider {
         let (base, path) = match self.api {
             ProviderApi::OpenAi(flavour) => (flavour.base_path(), "/chat/completions".to_owned()),
             ProviderApi::Anthropic => ("/v1", "/messages".to_owned()),
-            ProviderApi::Gemini => {
-                let call = if ask.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-                ("/v1beta", format!("/models/{}:{call}", segment(&ask.model)))
-            }
+            ProviderApi::Gemini => (GEMINI_BASE, gemini_path(&ask.model, ask.stream)),
             ProviderApi::Bedrock => {
                 let call = if ask.stream { "converse-stream" } else { "converse" };
                 ("", format!("/model/{}/{call}", segment(&ask.model)))
@@ -183,6 +181,11 @@ impl Provider {
         model: Option<&str>,
         output_tokens_max: Option<u64>,
     ) -> Result<ProviderRequest, Unsupported> {
+        if api == ClientApi::Gemini {
+            let (path, body) = gemini::passed_body(body, bytes_max, output_tokens_max)?;
+            let path = gemini_path(model.unwrap_or(&path.model), path.stream);
+            return Ok(self.with_head(GEMINI_BASE, &path, body));
+        }
         let asks_usage = match self.api {
             ProviderApi::OpenAi(flavour) => api == ClientApi::OpenAiChat && flavour.dialect().asks_usage,
             _ => false,
@@ -201,19 +204,26 @@ impl Provider {
         let path = match api {
             ClientApi::OpenAiChat => "/chat/completions",
             ClientApi::OpenAiResponses => "/responses",
-            ClientApi::AnthropicMessages => "/messages",
+            ClientApi::AnthropicMessages | ClientApi::Gemini => "/messages",
         };
         Ok(self.with_head(base, path, body))
     }
 
-    /// The request to count the tokens of a prompt of Anthropic's API; `None` if the provider has no such thing.
+    /// The request to count the tokens of a prompt of Anthropic's or Google's API; `None` if the provider has no such thing.
     pub fn passed_count_request(
         &self,
+        api: ClientApi,
         body: &[u8],
         bytes_max: usize,
         model: Option<&str>,
     ) -> Option<Result<ProviderRequest, Unsupported>> {
-        (self.api == ProviderApi::Anthropic).then(|| {
+        self.speaks(api).then(|| {
+            if api == ClientApi::Gemini {
+                let asked = Passed::read(body, bytes_max)?.model;
+                let model = model.unwrap_or(&asked);
+                let body = gemini::passed_count_body(body, bytes_max, model)?;
+                return Ok(self.with_head(GEMINI_BASE, &format!("/models/{}:countTokens", segment(model)), body));
+            }
             let body = passed_body(body, bytes_max, PassedChange { model, ..PassedChange::default() })?;
             Ok(self.with_head("/v1", "/messages/count_tokens", body))
         })
@@ -330,6 +340,14 @@ impl Provider {
     pub fn stream(&self, event_bytes_max: usize) -> ProviderStream {
         ProviderStream::new(self.api, event_bytes_max)
     }
+}
+
+/// The path below which the Gemini API is.
+const GEMINI_BASE: &str = "/v1beta";
+
+fn gemini_path(model: &str, streams: bool) -> String {
+    let call = if streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
+    format!("/models/{}:{call}", segment(model))
 }
 
 /// What may stand in a segment of a path as it is: a model's name leads nowhere else.

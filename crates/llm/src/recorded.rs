@@ -3,7 +3,7 @@
 use crate::client::ClientApi;
 use crate::form::{Event, Part, ReasoningPart, Reply, Stop, ToolCall};
 use crate::provider::{Flavour, Provider, ProviderApi, ProviderCredential, ProviderStream};
-use crate::{anthropic, openai_chat, openai_responses};
+use crate::{anthropic, gemini, openai_chat, openai_responses};
 use tollgate_mcp::{EventParts, EventReader};
 
 /// Reads one answer while it passes to its client. What breaks, ends with an error, is too large or has what the one form does not have gives
@@ -19,7 +19,7 @@ pub struct AnswerRecorder {
 #[derive(Debug)]
 enum Source {
     Whole(Vec<u8>),
-    Events(Box<ProviderStream>, ReplyBuilder, RefusalWatch),
+    Events(Box<ProviderStream>, ReplyBuilder, Foreign),
     /// The last event of OpenAI's Responses repeats all.
     Responses(EventReader, Option<Reply>),
 }
@@ -29,12 +29,13 @@ impl AnswerRecorder {
     pub fn new(api: ClientApi, is_stream: bool, bytes_max: usize) -> Self {
         let stream = |provider| {
             let provider = Provider { api: provider, base_path: None, credential: ProviderCredential::None };
-            Source::Events(Box::new(provider.stream(bytes_max)), ReplyBuilder::default(), RefusalWatch::default())
+            Source::Events(Box::new(provider.stream(bytes_max)), ReplyBuilder::default(), Foreign::new(api))
         };
         let source = match api {
             _ if !is_stream => Source::Whole(Vec::new()),
             ClientApi::OpenAiChat => stream(ProviderApi::OpenAi(Flavour::OpenAi)),
             ClientApi::AnthropicMessages => stream(ProviderApi::Anthropic),
+            ClientApi::Gemini => stream(ProviderApi::Gemini),
             ClientApi::OpenAiResponses => Source::Responses(EventReader::new(bytes_max), None),
         };
         AnswerRecorder { api, source, bytes_left: bytes_max, is_lost: false }
@@ -50,8 +51,8 @@ impl AnswerRecorder {
         self.bytes_left -= bytes.len();
         match &mut self.source {
             Source::Whole(body) => body.extend_from_slice(bytes),
-            Source::Events(stream, builder, refusals) => {
-                self.is_lost |= refusals.push(bytes);
+            Source::Events(stream, builder, foreign) => {
+                self.is_lost |= foreign.push(bytes);
                 builder.read(stream.push(bytes));
             }
             Source::Responses(events, reply) => loop {
@@ -77,7 +78,8 @@ impl AnswerRecorder {
         }
         let reply = match &mut self.source {
             Source::Whole(body) => match self.api {
-                ClientApi::OpenAiChat if has_refusal(body) => None,
+                ClientApi::OpenAiChat | ClientApi::Gemini if Foreign::new(self.api).push(body) => None,
+                ClientApi::Gemini => gemini::read_reply(body, body.len()).ok(),
                 ClientApi::OpenAiChat => openai_chat::read_reply(body, body.len()).ok(),
                 ClientApi::AnthropicMessages => anthropic::read_reply(body, body.len()).ok(),
                 ClientApi::OpenAiResponses => openai_responses::read_answer(body),
@@ -92,32 +94,46 @@ impl AnswerRecorder {
     }
 }
 
-/// Whether a message says in its own member that the model refuses, which the one form has as text. In texts there is a backslash before quotes.
-fn has_refusal(bytes: &[u8]) -> bool {
-    const NAME: &[u8] = b"\"refusal\"";
-    let mut rest = bytes;
-    while let Some(at) = rest.windows(NAME.len()).position(|part| part == NAME) {
-        rest = rest.get(at + NAME.len()..).unwrap_or_default();
-        let value = rest.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
-        if value.is_some_and(|value| value.starts_with(b"\"")) {
-            return true;
-        }
-    }
-    false
+/// What an answer may have that the one form has not, or not as what it is, by the names of members and the first letter of their values: a model
+/// that refuses in a member of its own, and pictures and code beside texts.
+#[derive(Debug)]
+struct Foreign {
+    names: &'static [&'static [u8]],
+    letter: u8,
+    /// The last bytes of what came.
+    tail: Vec<u8>,
 }
 
-/// Looks for refusals in bytes that come in any pieces.
-#[derive(Debug, Default)]
-struct RefusalWatch(Vec<u8>);
+impl Foreign {
+    fn new(api: ClientApi) -> Self {
+        let (names, letter): (&[&[u8]], u8) = match api {
+            ClientApi::Gemini => (&[b"\"inlineData\"", b"\"fileData\"", b"\"executableCode\"", b"\"codeExecutionResult\""], b'{'),
+            _ => (&[b"\"refusal\""], b'"'),
+        };
+        Foreign { names, letter, tail: Vec::new() }
+    }
 
-impl RefusalWatch {
+    /// Looks for it in bytes that come in any pieces.
     fn push(&mut self, bytes: &[u8]) -> bool {
-        const TAIL: usize = 32;
-        self.0.extend_from_slice(bytes);
-        let is_found = has_refusal(&self.0);
-        let surplus = self.0.len().saturating_sub(TAIL);
-        self.0.drain(..surplus);
+        const TAIL: usize = 48;
+        self.tail.extend_from_slice(bytes);
+        let is_found = self.names.iter().any(|name| self.has(name));
+        let surplus = self.tail.len().saturating_sub(TAIL);
+        self.tail.drain(..surplus);
         is_found
+    }
+
+    /// In texts there is a backslash before quotes.
+    fn has(&self, name: &[u8]) -> bool {
+        let mut rest = self.tail.as_slice();
+        while let Some(at) = rest.windows(name.len()).position(|part| part == name) {
+            rest = rest.get(at + name.len()..).unwrap_or_default();
+            let value = rest.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+            if value.is_some_and(|value| value.first() == Some(&self.letter)) {
+                return true;
+            }
+        }
+        false
     }
 }
 

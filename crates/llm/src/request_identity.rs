@@ -54,25 +54,36 @@ impl RequestIdentity {
 
     /// The randomness that it asks for.
     pub fn temperature(&self) -> Option<f64> {
-        match self.members.get("temperature")? {
+        let number = |members: &BTreeMap<String, Canon>| match members.get("temperature")? {
             Canon::Scalar(number) => number.parse().ok(),
             _ => None,
-        }
+        };
+        // Google's API has it in a member, which has two names.
+        let within = ["generationConfig", "generation_config"].iter().find_map(|name| match self.members.get(*name)? {
+            Canon::Members(members) => number(members),
+            _ => None,
+        });
+        number(&self.members).or(within)
     }
 
     /// Takes out the text of the last message, if that is the user's and a text alone.
     pub fn take_question(&mut self, api: ClientApi) -> Option<String> {
-        let name = if api == ClientApi::OpenAiResponses { "input" } else { "messages" };
+        let (name, content) = match api {
+            ClientApi::OpenAiResponses => ("input", "content"),
+            ClientApi::Gemini => ("contents", "parts"),
+            ClientApi::OpenAiChat | ClientApi::AnthropicMessages => ("messages", "content"),
+        };
         let messages = match self.members.get_mut(name)? {
             Canon::Items(messages) => messages,
             text @ Canon::Text(_) if api == ClientApi::OpenAiResponses => return text.take_text(),
             _ => return None,
         };
         let Canon::Members(last) = messages.last_mut()? else { return None };
-        if !last.get("role").is_some_and(|role| matches!(role, Canon::Text(role) if role == "user")) {
+        let is_of_user = |role: &Canon| matches!(role, Canon::Text(role) if role == "user");
+        if !last.get("role").map_or(api == ClientApi::Gemini, is_of_user) {
             return None;
         }
-        match last.get_mut("content")? {
+        match last.get_mut(content)? {
             text @ Canon::Text(_) => text.take_text(),
             Canon::Items(parts) => match parts.as_mut_slice() {
                 [Canon::Members(part)] => part.get_mut("text")?.take_text(),

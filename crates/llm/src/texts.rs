@@ -3,6 +3,7 @@
 
 use crate::json::JsonNode;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Deepest nesting that is looked at: others read no more.
@@ -11,7 +12,7 @@ const DEPTH_MAX: usize = 128;
 const DATA_BYTES_MIN: usize = 256;
 
 /// Strings of requests that are no texts, by the names of their members.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 28] = [
     "model",
     "role",
     "type",
@@ -27,17 +28,25 @@ const NAMES: [&str; 22] = [
     "name",
     "signature",
     "thought_signature",
+    "thoughtSignature",
     "encrypted_content",
     "url",
     "image_url",
     "media_type",
     "mime_type",
+    "mimeType",
+    "fileUri",
+    "file_uri",
+    "responseMimeType",
+    "response_mime_type",
     "effort",
     "prompt_cache_key",
 ];
 /// Strings of answers that are texts.
 const ANSWERS: [&str; 8] =
     ["content", "text", "refusal", "reasoning_content", "reasoning", "output_text", "transcript", "instructions"];
+/// Objects in which all is said: arguments of calls, and what tools said.
+const ARGUMENTS: [&str; 3] = ["input", "args", "response"];
 /// Numbers that tell the parts of a stream apart.
 const INDICES: [&str; 4] = ["index", "output_index", "content_index", "summary_index"];
 
@@ -104,24 +113,38 @@ type Visit<'v> = dyn FnMut(&[Bracket], Range<usize>, bool) + 'v;
 
 /// The texts of a request, in their order. The document is valid JSON; in another one, something or nothing is found.
 pub fn request_texts(document: &[u8]) -> Vec<TextPlace> {
-    let mut texts = Vec::new();
-    walk(document, &mut |brackets, range, is_text| {
-        if is_text && let Some(kind) = kind_in_request(document, brackets, &range) {
-            texts.push(TextPlace { range, kind });
-        }
-    });
-    texts
+    texts_of(document, &|brackets, range| kind_in_request(document, brackets, range))
 }
 
 /// The texts of a whole answer, in their order.
 pub fn answer_texts(document: &[u8]) -> Vec<TextPlace> {
-    let mut texts = Vec::new();
+    texts_of(document, &|brackets, _| kind_in_answer(document, brackets))
+}
+
+fn texts_of(document: &[u8], kind_of: &dyn Fn(&[Bracket], &Range<usize>) -> Option<TextKind>) -> Vec<TextPlace> {
+    let (mut found, mut thoughts) = (Vec::new(), HashSet::new());
     walk(document, &mut |brackets, range, is_text| {
-        if is_text && let Some(kind) = kind_in_answer(document, brackets) {
-            texts.push(TextPlace { range, kind });
+        let number = brackets.last().map_or(0, |bracket| bracket.number);
+        if !is_text && is_thought_mark(document, brackets, &range) {
+            thoughts.insert(number);
+        } else if is_text && let Some(kind) = kind_of(brackets, &range) {
+            found.push((number, TextPlace { range, kind }));
         }
     });
-    texts
+    let texts = found.into_iter().map(|(number, place)| match place.kind {
+        TextKind::Text if thoughts.contains(&number) => TextPlace { kind: TextKind::Thought, ..place },
+        _ => place,
+    });
+    texts.collect()
+}
+
+/// Whether a value says that the text beside it is a thought, as Google's API has it.
+fn is_thought_mark(document: &[u8], brackets: &[Bracket], range: &Range<usize>) -> bool {
+    let is_of_part = brackets.iter().any(|bracket| bracket.is_object && document.get(bracket.name.clone()) == Some(b"parts"));
+    name_of(document, brackets) == b"thought"
+        && document.get(range.clone()) == Some(b"true")
+        && is_of_part
+        && !is_in_arguments(document, brackets)
 }
 
 /// What the data of an event says.
@@ -131,10 +154,12 @@ pub fn event_texts(data: &[u8]) -> EventTexts {
     }
     let (mut found, mut indices) = (Vec::new(), Vec::new());
     let (mut kind, mut finished, mut has_error) = (String::new(), Vec::new(), false);
+    let mut candidates = CandidateMarks::default();
     walk(data, &mut |brackets, range, is_text| {
         let name = name_of(data, brackets);
         let chain = || brackets.iter().map(|bracket| bracket.number).collect::<Vec<_>>();
         has_error |= brackets.iter().any(|bracket| bracket.is_object && data.get(bracket.name.clone()) == Some(b"error"));
+        candidates.note(data, brackets, &range);
         match name {
             b"type" if is_text && brackets.len() == 1 => kind = text_at(data, &range).into_owned(),
             b"finish_reason" if is_text => finished.push(chain()),
@@ -157,6 +182,9 @@ pub fn event_texts(data: &[u8]) -> EventTexts {
     let indices_of = |chain: &[usize]| -> Vec<u64> {
         indices.iter().filter(|(bracket, _)| chain.contains(bracket)).map(|(_, value)| *value).collect()
     };
+    if candidates.are_there {
+        return candidates.texts(found, &|chain| indices_of(chain).first().copied().unwrap_or(0));
+    }
     let is_response = kind.starts_with("response.");
     let is_whole = is_response && !kind.ends_with(".delta");
     let texts = found.into_iter().map(|(chain, name, mut place)| {
@@ -180,6 +208,66 @@ pub fn event_texts(data: &[u8]) -> EventTexts {
     }
     EventTexts { texts, ends }
 }
+
+/// A text that was found: the brackets around it, the name of its member, its place.
+type FoundText = (Vec<usize>, Vec<u8>, TextPlace);
+
+/// What an event of Google's API says of its candidates. Each has a text and a thought that grow (two channels, by twice its index and the number
+/// behind it), of which the one ends where the other goes on; calls are whole, and end both.
+#[derive(Default)]
+struct CandidateMarks {
+    are_there: bool,
+    /// Brackets of thoughts.
+    thoughts: HashSet<usize>,
+    /// Brackets within calls.
+    in_calls: HashSet<usize>,
+    /// The brackets around what ends the texts of a candidate.
+    ends: Vec<Vec<usize>>,
+}
+
+impl CandidateMarks {
+    fn note(&mut self, data: &[u8], brackets: &[Bracket], range: &Range<usize>) {
+        let name_in = |bracket: &Bracket| data.get(bracket.name.clone()).unwrap_or_default();
+        self.are_there |= brackets.first().is_some_and(|root| name_in(root) == b"candidates");
+        if !self.are_there {
+            return;
+        }
+        if is_thought_mark(data, brackets, range) {
+            self.thoughts.extend(brackets.last().map(|bracket| bracket.number));
+        }
+        let is_call = |bracket: &Bracket| bracket.is_object && name_in(bracket) == b"functionCall";
+        let is_in_call = brackets.iter().any(is_call);
+        self.in_calls.extend(brackets.last().filter(|_| is_in_call).map(|bracket| bracket.number));
+        if is_in_call || name_of(data, brackets) == b"finishReason" {
+            self.ends.push(brackets.iter().map(|bracket| bracket.number).collect());
+        }
+    }
+
+    fn texts(self, found: Vec<FoundText>, index_of: &dyn Fn(&[usize]) -> u64) -> EventTexts {
+        let channel = |chain: &[usize], is_thought: bool| index_of(chain).saturating_mul(2).saturating_add(u64::from(is_thought));
+        let mut ends: Vec<Option<u64>> =
+            self.ends.iter().flat_map(|chain| [false, true].map(|thought| Some(channel(chain, thought)))).collect();
+        let texts = found.into_iter().map(|(chain, name, mut place)| {
+            let is_delta = name == b"text" && chain.last().is_some_and(|number| !self.in_calls.contains(number));
+            let is_thought = chain.last().is_some_and(|number| self.thoughts.contains(number));
+            if is_thought {
+                place.kind = TextKind::Thought;
+            }
+            if is_delta {
+                ends.push(Some(channel(&chain, !is_thought)));
+            }
+            let channel = TextChannel { indices: vec![channel(&chain, is_thought)], name: PARTS.to_owned() };
+            EventText { place, channel, is_delta }
+        });
+        let texts = texts.collect();
+        ends.sort_unstable();
+        ends.dedup();
+        EventTexts { texts, ends }
+    }
+}
+
+/// The name of the channels of Google's API.
+const PARTS: &str = "parts";
 
 /// A text of a document. Halves of surrogate pairs are replaced.
 pub fn text_at<'a>(document: &'a [u8], range: &Range<usize>) -> Cow<'a, str> {
@@ -210,7 +298,8 @@ fn name_of<'a>(document: &'a [u8], brackets: &[Bracket]) -> &'a [u8] {
 /// Whether a value is in the arguments of a call, which are an object: all that is in it is said.
 fn is_in_arguments(document: &[u8], brackets: &[Bracket]) -> bool {
     let mut outer = brackets.iter().filter(|bracket| bracket.is_object).skip(1);
-    outer.any(|bracket| document.get(bracket.name.clone()) == Some(b"input"))
+    let is_one = |name: &[u8]| ARGUMENTS.iter().any(|known| known.as_bytes() == name);
+    outer.any(|bracket| document.get(bracket.name.clone()).is_some_and(is_one))
 }
 
 fn kind_in_request(document: &[u8], brackets: &[Bracket], range: &Range<usize>) -> Option<TextKind> {

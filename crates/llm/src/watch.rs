@@ -7,7 +7,7 @@ use crate::anthropic::{self, UsageState};
 use crate::client::ClientApi;
 use crate::form::{Stop, Usage};
 use crate::json::JsonNode;
-use crate::{openai_chat, openai_responses};
+use crate::{gemini, openai_chat, openai_responses};
 use scanner::{Find, ScanHit, Scanner};
 
 /// What an answer is written in.
@@ -19,6 +19,8 @@ pub enum AnswerFormat {
     OpenAiResponses,
     /// Anthropic's Messages.
     Anthropic,
+    /// Google's generateContent.
+    Gemini,
 }
 
 impl From<ClientApi> for AnswerFormat {
@@ -28,6 +30,7 @@ impl From<ClientApi> for AnswerFormat {
             ClientApi::OpenAiChat => AnswerFormat::OpenAiChat,
             ClientApi::OpenAiResponses => AnswerFormat::OpenAiResponses,
             ClientApi::AnthropicMessages => AnswerFormat::Anthropic,
+            ClientApi::Gemini => AnswerFormat::Gemini,
         }
     }
 }
@@ -64,15 +67,18 @@ impl UsageReader {
             // The events at the end repeat the whole text under other names.
             (AnswerFormat::OpenAiResponses, true) => &["delta"],
             (AnswerFormat::Anthropic, _) => &["text", "thinking", "partial_json"],
+            (AnswerFormat::Gemini, _) => &["text"],
         };
-        let word = match api {
-            AnswerFormat::OpenAiChat => "finish_reason",
-            AnswerFormat::OpenAiResponses => "status",
-            AnswerFormat::Anthropic => "stop_reason",
+        let (object, words): (_, &[&str]) = match api {
+            AnswerFormat::OpenAiChat => ("usage", &["finish_reason"]),
+            AnswerFormat::OpenAiResponses => ("usage", &["status"]),
+            AnswerFormat::Anthropic => ("usage", &["stop_reason"]),
+            // A prompt that is blocked has no answer.
+            AnswerFormat::Gemini => ("usageMetadata", &["finishReason", "blockReason"]),
         };
         UsageReader {
             api,
-            scanner: Scanner::new(Find { object: "usage", word, texts }),
+            scanner: Scanner::new(Find { object, words, texts }),
             line: is_stream.then_some(Line::Prefix(0)),
             sums: UsageState::default(),
             usage: None,
@@ -119,6 +125,7 @@ impl UsageReader {
                         self.sums.add(&usage);
                         self.sums.usage()
                     }
+                    AnswerFormat::Gemini => gemini::read_usage(&usage),
                 });
             }
             ScanHit::Word(word) => {
@@ -127,6 +134,7 @@ impl UsageReader {
                     AnswerFormat::OpenAiChat => Some(openai_chat::stop_of(word)),
                     AnswerFormat::OpenAiResponses => openai_responses::stop_of(word).or(self.stop),
                     AnswerFormat::Anthropic => Some(anthropic::stop_of(word)),
+                    AnswerFormat::Gemini => Some(gemini::stop_of(word).unwrap_or(Stop::End)),
                 };
             }
         }

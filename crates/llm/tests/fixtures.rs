@@ -7,12 +7,12 @@ mod table;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use table::{Row, rows, save};
-use tollgate_llm::{AnswerContext, Ask, Fault, Provider, ProviderStream};
+use tollgate_llm::{AnswerContext, Ask, Fault, GeminiPath, Provider, ProviderStream};
 
 const BYTES_MAX: usize = 1 << 20;
 
 fn answer(row: &Row) -> AnswerContext {
-    let read = row.get("request").and_then(|_| table::client(row.text("from")).read(&row.bytes("request"), BYTES_MAX).ok());
+    let read = row.get("request").and_then(|_| table::client(row.text("from")).read(&request(row), BYTES_MAX).ok());
     let ask = read.unwrap_or_else(|| Ask { model: "asked-model".to_owned(), ..Ask::default() });
     AnswerContext::new(&ask, 1_700_000_000, "own1")
 }
@@ -21,10 +21,22 @@ fn provider(row: &Row) -> Provider {
     table::provider(row.text("to"))
 }
 
+/// A client's request, with what its path says.
+fn request(row: &Row) -> Vec<u8> {
+    let body = row.bytes("request");
+    match row.get("called").and_then(Value::as_str) {
+        Some(called) => {
+            let path = GeminiPath { model: called.to_owned(), stream: row.get("streams") == Some(&Value::Bool(true)) };
+            path.into_body(&body, BYTES_MAX).expect("an object")
+        }
+        None => body,
+    }
+}
+
 /// What became of a request: the provider's, or the refusal.
 fn requested(row: &Row) -> Map<String, Value> {
     let client = table::client(row.text("from"));
-    let body = row.bytes("request");
+    let body = request(row);
     let mut got = Map::new();
     let read = client.read(&body, BYTES_MAX).and_then(|ask| provider(row).request(&ask).map_err(|refused| client.field(refused)));
     match read {
@@ -146,6 +158,7 @@ fn a_stream_that_breaks_anywhere_ends_with_one_error_or_as_it_would_have() {
                 let told = String::from_utf8(cut.clone()).expect("text");
                 let ends = told.matches("\"error\"").count()
                     + told.matches("\"type\":\"message_stop\"").count()
+                    + told.matches("\"finishReason\"").count()
                     + told.matches("[DONE]").count();
                 assert!(ends >= 1 || told.contains("response."), "{file}: {} broken at {at} has no end:\n{told}", row.text("name"));
                 events(&cut);
@@ -186,7 +199,7 @@ proptest! {
                     bytes
                 };
                 if row.get("request").is_some()
-                    && let Ok(ask) = table::client(row.text("from")).read(&change(row.bytes("request")), BYTES_MAX)
+                    && let Ok(ask) = table::client(row.text("from")).read(&change(request(row)), BYTES_MAX)
                     && let Ok(request) = provider(row).request(&ask)
                 {
                     serde_json::from_slice::<Value>(&request.body).expect("the provider gets JSON");

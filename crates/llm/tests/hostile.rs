@@ -4,7 +4,8 @@
 use tollgate_llm::{ClientApi, Event, Fault, Flavour, Provider, ProviderApi, ProviderCredential, ToolCall};
 
 const BYTES_MAX: usize = 1 << 20;
-const CLIENTS: [ClientApi; 3] = [ClientApi::OpenAiChat, ClientApi::OpenAiResponses, ClientApi::AnthropicMessages];
+const CLIENTS: [ClientApi; 4] =
+    [ClientApi::OpenAiChat, ClientApi::OpenAiResponses, ClientApi::AnthropicMessages, ClientApi::Gemini];
 const PROVIDERS: [ProviderApi; 5] =
     [ProviderApi::OpenAi(Flavour::OpenAi), ProviderApi::Anthropic, ProviderApi::Gemini, ProviderApi::Bedrock, ProviderApi::Cohere];
 

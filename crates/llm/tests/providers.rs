@@ -1,7 +1,7 @@
 //! Where requests go, what their heads say, and which of them pass.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use tollgate_llm::{ClientApi, EmbeddingAsk, Flavour, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{ClientApi, EmbeddingAsk, Flavour, GeminiPath, Passed, Provider, ProviderApi, ProviderCredential};
 
 const CHAT: &[u8] = br#"{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}"#;
 const BYTES_MAX: usize = 1 << 16;
@@ -73,6 +73,50 @@ fn what_passes_keeps_its_bytes() {
     );
     assert!(openai.speaks(ClientApi::OpenAiResponses) && !mistral.speaks(ClientApi::OpenAiResponses));
     assert!(!provider(ProviderApi::Bedrock, None, ProviderCredential::None).speaks(ClientApi::AnthropicMessages));
+}
+
+#[test]
+fn google_gets_what_its_client_sent_byte_for_byte() {
+    let sent =
+        r#"{ "contents":[{"parts":[{"text":"x"}]}], "new_member": 1.50,"generation_config":{"maxOutputTokens":9,"top_k":3} }"#;
+    let vertex = "/v1/projects/p/locations/l/publishers/google";
+    for (stream, base, model, path) in [
+        (false, None, None, "/v1beta/models/a%2Fb:generateContent"),
+        (true, None, Some("g"), "/v1beta/models/g:streamGenerateContent?alt=sse"),
+        (true, Some(vertex), Some("g"), "/v1/projects/p/locations/l/publishers/google/models/g:streamGenerateContent?alt=sse"),
+    ] {
+        let gemini = provider(ProviderApi::Gemini, base, ProviderCredential::None);
+        let called = || GeminiPath { model: "a/b".to_owned(), stream };
+        let body = called().into_body(sent.as_bytes(), BYTES_MAX).expect("an object");
+        let read = Passed::read(&body, BYTES_MAX).expect("a request");
+        assert_eq!((read.model.as_str(), read.stream), ("a/b", stream));
+        let request = gemini.passed_request(ClientApi::Gemini, &body, BYTES_MAX, model, None).expect("passes");
+        assert_eq!((request.path_and_query.as_str(), request.body.as_slice()), (path, sent.as_bytes()));
+        let bounded = gemini.passed_request(ClientApi::Gemini, &body, BYTES_MAX, model, Some(7)).expect("passes").body;
+        assert_eq!(
+            String::from_utf8(bounded).expect("text"),
+            r#"{"contents":[{"parts":[{"text":"x"}]}],"newMember":1.50,"generationConfig":{"topK":3,"maxOutputTokens":7}}"#
+        );
+        let empty = called().into_body(b" {} ", BYTES_MAX).expect("an object");
+        let request = gemini.passed_request(ClientApi::Gemini, &empty, BYTES_MAX, model, None).expect("passes");
+        assert_eq!(request.body, b"{} ");
+    }
+    let gemini = provider(ProviderApi::Gemini, None, ProviderCredential::None);
+    let called = || GeminiPath { model: "m".to_owned(), stream: false };
+    for body in ["", "[]", "{", r#"{"model":"x"}"#, r#"{"stream":true}"#, r#"{"a":1,"a":2}"#, r#"{"mod\u0065l":"x"}"#] {
+        assert!(called().into_body(body.as_bytes(), BYTES_MAX).is_err(), "{body}");
+    }
+    let two = called().into_body(br#"{"generationConfig":{},"generation_config":{}}"#, BYTES_MAX).expect("an object");
+    assert!(
+        gemini.passed_request(ClientApi::Gemini, &two, BYTES_MAX, None, Some(7)).is_err(),
+        "nobody knows which of the two counts"
+    );
+    let count =
+        called().into_body(br#"{"generateContentRequest":{"model":"models/m","contents":[]}}"#, BYTES_MAX).expect("an object");
+    let count = gemini.passed_count_request(ClientApi::Gemini, &count, BYTES_MAX, Some("g")).expect("counts").expect("passes");
+    assert_eq!(count.path_and_query, "/v1beta/models/g:countTokens");
+    assert_eq!(count.body, br#"{"generateContentRequest":{"model":"models/g","contents":[]}}"#);
+    assert!(gemini.speaks(ClientApi::Gemini) && !gemini.speaks(ClientApi::OpenAiChat));
 }
 
 #[test]

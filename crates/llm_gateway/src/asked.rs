@@ -129,8 +129,8 @@ impl Asked {
             Surface::Talk(api) => self.talk(*api, &provider.provider, model, bounds),
             Surface::Embeddings => self.embeddings(&provider.provider, model),
             Surface::Media(call) => self.media(*call, &provider.provider, model),
-            Surface::CountTokens => return self.count(provider, model),
-            Surface::Models | Surface::Model(_) => return Err(Fault::new(FaultKind::NotFound, "there is no such path")),
+            Surface::CountTokens(api) => return self.count(*api, provider, model),
+            Surface::Models(_) | Surface::Model(..) => return Err(Fault::new(FaultKind::NotFound, "there is no such path")),
         };
         let (mut request, translation) = made.map_err(|refused| refused.fault())?;
         if matches!(translation, Translation::None { .. }) {
@@ -221,8 +221,8 @@ impl Asked {
         Ok((request, Translation::None { hides_usage: false }))
     }
 
-    fn count(&self, provider: &ProviderTerms, model: &str) -> Result<(ProviderRequest, Translation), Fault> {
-        let counted = provider.provider.passed_count_request(&self.body, REQUEST_BYTES_MAX, Some(model));
+    fn count(&self, api: ClientApi, provider: &ProviderTerms, model: &str) -> Result<(ProviderRequest, Translation), Fault> {
+        let counted = provider.provider.passed_count_request(api, &self.body, REQUEST_BYTES_MAX, Some(model));
         let none = || Fault::new(FaultKind::NotFound, "the provider of this model does not count tokens");
         let mut request = counted.ok_or_else(none)?.map_err(|refused| refused.fault())?;
         self.pass_lines(&mut request);

@@ -146,7 +146,7 @@ impl LlmServer {
     /// Takes what a request may cost of its budgets.
     async fn hold(&self, trip: &Trip<'_>, way: &Way, price: Option<&Price>) -> Result<Holdings, Failure> {
         let (asked, model, budgets) = (trip.asked, trip.model(way), &trip.budgets);
-        if budgets.is_empty() || matches!(asked.surface, Surface::CountTokens) {
+        if budgets.is_empty() || matches!(asked.surface, Surface::CountTokens(_)) {
             return Ok(Holdings::default());
         }
         let strict = budgets.iter().find(|budget| budget.is_strict());

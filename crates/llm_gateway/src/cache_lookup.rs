@@ -116,7 +116,7 @@ impl LlmServer {
     /// What the cache is asked; `None` if the answer to a request is the cache's matter in no way.
     fn cache_question(&self, asked: &Asked, cache: &AnswerCache) -> Option<CacheQuestion> {
         let path = match &asked.surface {
-            Surface::Talk(_) | Surface::Embeddings => asked.surface.path(&self.terms.listen_path)?,
+            Surface::Talk(_) | Surface::Embeddings => asked.surface.path(&self.terms.listen_path, &asked.passed.model)?,
             _ => return None,
         };
         let (no_store, no_cache) = wishes(&asked.headers);
@@ -148,7 +148,7 @@ impl LlmServer {
         };
         add(self.terms.api.as_bytes());
         add(self.tenant(asked, terms.by).as_bytes());
-        add(asked.surface.path("")?.as_bytes());
+        add(asked.surface.path("", "")?.as_bytes());
         for way in self.routes.to(&asked.passed.model)?.list.iter() {
             let provider = self.terms.providers.get(way.provider)?;
             add(provider.name.as_bytes());

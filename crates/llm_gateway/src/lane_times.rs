@@ -41,9 +41,9 @@ impl LlmOperation {
     pub(crate) fn of(surface: &Surface) -> Self {
         match surface {
             Surface::Embeddings => LlmOperation::Embeddings,
-            Surface::CountTokens => LlmOperation::CountTokens,
+            Surface::CountTokens(_) => LlmOperation::CountTokens,
             Surface::Media(_) => LlmOperation::Media,
-            Surface::Talk(_) | Surface::Models | Surface::Model(_) => LlmOperation::Chat,
+            Surface::Talk(_) | Surface::Models(_) | Surface::Model(..) => LlmOperation::Chat,
         }
     }
 

@@ -17,7 +17,8 @@ pub(crate) fn list(routes: &Routes, form: ClientApi) -> Response<AnswerBody> {
             let (first, last) = (data.first().map(|entry| entry["id"].clone()), data.last().map(|entry| entry["id"].clone()));
             json!({"data": data, "has_more": false, "first_id": first, "last_id": last})
         }
-        _ => json!({"object": "list", "data": data}),
+        ClientApi::Gemini => json!({"models": data}),
+        ClientApi::OpenAiChat | ClientApi::OpenAiResponses => json!({"object": "list", "data": data}),
     };
     whole(200, list.to_string().into_bytes())
 }
@@ -44,6 +45,12 @@ fn entry(name: &str, form: ClientApi) -> Value {
         ClientApi::AnthropicMessages => {
             json!({"type": "model", "id": name, "display_name": name, "created_at": "1970-01-01T00:00:00Z"})
         }
-        _ => json!({"id": name, "object": "model", "created": 0, "owned_by": "tollgate"}),
+        ClientApi::Gemini => {
+            let verbs = ["generateContent", "streamGenerateContent"];
+            json!({"name": format!("models/{name}"), "displayName": name, "supportedGenerationMethods": verbs})
+        }
+        ClientApi::OpenAiChat | ClientApi::OpenAiResponses => {
+            json!({"id": name, "object": "model", "created": 0, "owned_by": "tollgate"})
+        }
     }
 }

@@ -60,9 +60,9 @@ impl Report {
         let operation = match surface {
             Surface::Talk(_) => "chat",
             Surface::Embeddings => "embeddings",
-            Surface::CountTokens => "count_tokens",
+            Surface::CountTokens(_) => "count_tokens",
             Surface::Media(_) => "media",
-            Surface::Models | Surface::Model(_) => "models",
+            Surface::Models(_) | Surface::Model(..) => "models",
         };
         self.note(|stats| operation.clone_into(&mut stats.operation));
     }

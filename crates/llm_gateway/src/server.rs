@@ -2,16 +2,16 @@
 //! upstream. A core connects to it over a socket pair.
 
 use crate::answer::{AnswerBody, fault};
-use crate::asked::Asked;
+use crate::asked::{Asked, REQUEST_BYTES_MAX};
 use crate::caller::CallFacts;
 use crate::llm_server::LlmServer;
 use crate::models;
 use crate::report::Report;
-use crate::surface::{Surface, form_of};
+use crate::surface::{Called, Surface, form_of_unknown};
 use crate::upload::TOO_MUCH;
 use http::{HeaderValue, Request, Response};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -39,16 +39,19 @@ impl LlmServer {
         let (head, body) = request.into_parts();
         let facts = CallFacts::read(&head.headers);
         let report = Report::of(&self.terms.calls, facts.call);
-        let Some(surface) = Surface::of(&head.method, head.uri.path(), &self.terms.listen_path) else {
-            report.ends("invalid", "there is no such path", "");
-            let message = format!("there is no {} {} here", head.method, head.uri.path());
-            return fault(form_of(&head.headers), &Fault::new(FaultKind::NotFound, message), None);
+        let listen_path = &self.terms.listen_path;
+        let Called { surface, path } = match Called::of(&head.method, &head.uri, &head.headers, listen_path) {
+            Ok(called) => called,
+            Err(why) => {
+                report.ends("invalid", "there is no such path", "");
+                return fault(form_of_unknown(&head.uri, &head.headers, listen_path), &why, None);
+            }
         };
-        let form = surface.form(&head.headers);
+        let form = surface.form();
         report.calls(&surface);
         match &surface {
-            Surface::Models => return models::list(&self.routes, form),
-            Surface::Model(name) => return models::one(&self.routes, name, form),
+            Surface::Models(_) => return models::list(&self.routes, form),
+            Surface::Model(name, _) => return models::one(&self.routes, name, form),
             _ => {}
         }
         let holder = self.holder(&head.headers);
@@ -61,7 +64,16 @@ impl LlmServer {
                 return fault(form, &why, (why.kind == FaultKind::Overloaded).then_some(RETRY_MS));
             }
         };
-        let answer = match Asked::read(surface, form, head.headers, body, (facts, report.clone(), core)) {
+        let body = match path {
+            Some(path) => {
+                let made = path.into_body(&body, REQUEST_BYTES_MAX).map(Bytes::from).map_err(|refused| refused.fault());
+                drop(body);
+                made
+            }
+            None => Ok(body),
+        };
+        let read = body.and_then(|body| Asked::read(surface, form, head.headers, body, (facts, report.clone(), core)));
+        let answer = match read {
             Ok(asked) => self.guarded(asked).await,
             Err(why) => {
                 report.ends("invalid", "the request cannot be read", "");

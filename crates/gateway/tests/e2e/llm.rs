@@ -222,6 +222,13 @@ fn every_client_api_reaches_every_provider() {
                     assert!(text.contains(r#""text":"Hello""#) && text.contains("event: message_stop"), "{model}: {text}");
                 }
             }
+
+            let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+            let body = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]});
+            let answer = post(&gateway, &format!("/m/v1beta/models/{model}:{verb}"), &body);
+            let text = answer.text();
+            assert_eq!(answer.status, 200, "{answer}");
+            assert!(text.contains(r#""text":"Hello""#) && text.contains(r#""finishReason":"STOP""#), "{model}: {text}");
         }
     }
     assert_eq!(gemini.last().header("X-Goog-Api-Key"), Some("sk-provider-secret"));

@@ -167,7 +167,7 @@ fn start(providers: &[Upstream; 3]) -> (Gateway, String) {
     (gateway, key)
 }
 
-fn virtual_environment() -> Option<PathBuf> {
+pub(crate) fn virtual_environment() -> Option<PathBuf> {
     let target = std::env::current_exe().expect("this program").ancestors().nth(3).expect("the target directory").to_owned();
     let venv = target.join("test-venv");
     if let Ok(reason) = std::fs::read_to_string(venv.join("models-unavailable")) {

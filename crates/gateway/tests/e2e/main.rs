@@ -96,6 +96,7 @@ mod llm_accounts;
 mod llm_budget_views;
 mod llm_budgets;
 mod llm_cache;
+mod llm_google;
 mod llm_guards;
 mod llm_judges;
 mod llm_media;

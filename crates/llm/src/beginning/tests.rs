@@ -1,10 +1,10 @@
 use super::beginning;
-use crate::client::ClientApi::{self, AnthropicMessages, OpenAiChat, OpenAiResponses};
+use crate::client::ClientApi::{self, AnthropicMessages, Gemini, OpenAiChat, OpenAiResponses};
 
 #[test]
 fn a_conversation_begins_as_it_did_before() {
     let user = r#"{"role":"user","content":"Hi"}"#;
-    let cases: [(ClientApi, &str, String, &[&str]); 5] = [
+    let cases: [(ClientApi, &str, String, &[&str]); 6] = [
         (
             OpenAiChat,
             "messages",
@@ -14,12 +14,15 @@ fn a_conversation_begins_as_it_did_before() {
         (OpenAiChat, "messages", user.to_owned(), &[user]),
         (AnthropicMessages, "messages", user.to_owned(), &[r#""s""#, user]),
         (OpenAiResponses, "input", user.to_owned(), &[r#""t""#, user]),
+        (Gemini, "contents", r#"{"parts":[{"text":"Hi"}]}"#.to_owned(), &[r#"{"parts":[]}"#, r#"{"parts":[{"text":"Hi"}]}"#]),
         (OpenAiChat, "messages", String::new(), &[]),
     ];
     for (api, member, begin, expected) in cases {
         for more in ["", r#",{"role":"assistant","content":"Hello"},{"role":"user","content":"More"}"#] {
             let more = if begin.is_empty() { "" } else { more };
-            let body = format!(r#"{{"model":"m","system":"s","instructions":"t","{member}":[{begin}{more}]}}"#);
+            let body = format!(
+                r#"{{"model":"m","system":"s","instructions":"t","system_instruction":{{"parts":[]}},"{member}":[{begin}{more}]}}"#
+            );
             assert_eq!(beginning(api, body.as_bytes()), expected, "{body}");
         }
     }

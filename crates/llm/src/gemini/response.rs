@@ -1,5 +1,6 @@
 //! Answers, streams and errors of Gemini. An event of a stream is an answer in itself.
 
+use super::proof::Proof;
 use crate::form::{Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
 use crate::json::{JsonNode, JsonObject};
 use crate::steps::Steps;
@@ -27,8 +28,15 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
                 signature: part.text("thoughtSignature").map(|text| text.into_owned()),
             }));
             calls += 1;
+        } else if let Some(proof) = foreign_proof(&part) {
+            let text = part.owned("text");
+            let (signature, redacted) = match proof {
+                Proof::Redacted(data) => (None, Some(data)),
+                Proof::Signature(text) | Proof::Own(text) => (Some(text), None),
+            };
+            parts.push(Part::Reasoning(ReasoningPart { text, signature, redacted }));
         } else if let Some(text) = part.text("text").filter(|text| !text.is_empty()) {
-            let is_thought = part.get("thought").and_then(JsonNode::flag) == Some(true);
+            let is_thought = is_thought(&part);
             match (is_thought, parts.last_mut()) {
                 (true, Some(Part::Reasoning(last))) => last.text.push_str(&text),
                 (true, _) => parts.push(Part::Reasoning(ReasoningPart { text: text.into_owned(), ..ReasoningPart::default() })),
@@ -46,12 +54,22 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
     Ok(Reply { id, model: answer.owned("modelVersion"), parts, stop, usage })
 }
 
+fn is_thought(part: &JsonObject) -> bool {
+    part.get("thought").and_then(JsonNode::flag) == Some(true)
+}
+
+/// The proof of another provider's thought, which answers that were written here have.
+fn foreign_proof(part: &JsonObject) -> Option<Proof> {
+    let proof = part.text("thoughtSignature").filter(|_| is_thought(part)).and_then(|text| Proof::read(&text));
+    proof.filter(|proof| !matches!(proof, Proof::Own(_)))
+}
+
 /// Ids of calls, which many versions do not have: the answer's, with the call's number.
 fn call_id(call: &JsonObject, answer: &str, at: usize) -> String {
     call.text("id").filter(|id| !id.is_empty()).map_or_else(|| format!("call_{answer}_{at}"), |id| id.into_owned())
 }
 
-fn stop_of(reason: &str) -> Result<Stop, Fault> {
+pub(crate) fn stop_of(reason: &str) -> Result<Stop, Fault> {
     Ok(match reason {
         "MAX_TOKENS" => Stop::OutputLimit,
         "STOP" | "OTHER" | "FINISH_REASON_UNSPECIFIED" => Stop::End,
@@ -66,7 +84,7 @@ fn stop_of(reason: &str) -> Result<Stop, Fault> {
     })
 }
 
-fn read_usage(usage: &JsonObject) -> Usage {
+pub(crate) fn read_usage(usage: &JsonObject) -> Usage {
     let figure = |name: &str| usage.get(name).map(|node| Usage::figure(node.number()));
     let of = |name: &str| figure(name).flatten().unwrap_or(0);
     Usage {
@@ -112,10 +130,9 @@ impl GeminiEvents {
         if self.id.is_empty() {
             self.id = event.owned("responseId");
         }
-        steps.begin(&self.id, &event.owned("modelVersion"), None);
-        if let Some(usage) = event.object("usageMetadata") {
-            steps.usage(read_usage(&usage));
-        }
+        let usage = event.object("usageMetadata").map(|usage| read_usage(&usage));
+        steps.begin(&self.id, &event.owned("modelVersion"), usage);
+        usage.into_iter().for_each(|usage| steps.usage(usage));
         if event.object("promptFeedback").is_some_and(|feedback| feedback.get("blockReason").is_some()) {
             steps.stop(Stop::Filtered);
         }
@@ -137,8 +154,16 @@ impl GeminiEvents {
             steps.arguments(call.get("args").map_or("{}", JsonNode::raw));
             steps.close();
             self.calls += 1;
-        } else if part.get("thought").and_then(JsonNode::flag) == Some(true) {
+        } else if is_thought(part) {
             steps.reasoning(&part.owned("text"));
+            match foreign_proof(part) {
+                Some(Proof::Signature(signature)) => {
+                    steps.signature(&signature);
+                    steps.close();
+                }
+                Some(Proof::Redacted(data)) => steps.redacted(&data),
+                _ => {}
+            }
         } else {
             steps.text(&part.owned("text"));
         }

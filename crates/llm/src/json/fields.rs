@@ -8,6 +8,8 @@ use std::collections::HashSet;
 /// The members of an object that nobody has taken yet. A member that is `null` is as absent.
 pub(crate) struct Fields<'a> {
     path: String,
+    /// Whether names have underscores or capitals between their words, as Google's servers read them. Here all have capitals.
+    is_google: bool,
     left: Vec<(Cow<'a, str>, JsonNode<'a>)>,
 }
 
@@ -18,11 +20,30 @@ impl<'a> Fields<'a> {
         Fields::of(node, String::new())
     }
 
+    /// Reads a document of Google's API, whose members have names in two spellings.
+    pub(crate) fn of_google_body(body: &'a [u8], bytes_max: usize) -> Result<Self, Unsupported> {
+        let node = JsonNode::read(body, bytes_max).map_err(|why| Unsupported::new("", why))?;
+        Fields::of_google(node, String::new())
+    }
+
+    /// Reads an object of such a document.
+    pub(crate) fn of_google(node: JsonNode<'a>, path: String) -> Result<Self, Unsupported> {
+        Fields::spelled(node, path, true)
+    }
+
     /// Reads an object at a path.
     pub(crate) fn of(node: JsonNode<'a>, path: String) -> Result<Self, Unsupported> {
+        Fields::spelled(node, path, false)
+    }
+
+    fn spelled(node: JsonNode<'a>, path: String, is_google: bool) -> Result<Self, Unsupported> {
         match node.object() {
             Some(object) => {
-                let fields = Fields { path, left: object.members() };
+                let mut left = object.members();
+                if is_google {
+                    left.iter_mut().for_each(|(name, _)| *name = capitals(std::mem::take(name)));
+                }
+                let fields = Fields { path, is_google, left };
                 let mut names = HashSet::new();
                 match fields.left.iter().find(|(name, _)| !names.insert(name)) {
                     Some((name, _)) => fields.refuse(name, "is there twice"),
@@ -111,7 +132,7 @@ impl<'a> Fields<'a> {
     /// An object.
     pub(crate) fn object(&mut self, name: &str) -> Result<Option<Fields<'a>>, Unsupported> {
         let path = self.path(name);
-        self.take(name).map(|node| Fields::of(node, path)).transpose()
+        self.take(name).map(|node| Fields::spelled(node, path, self.is_google)).transpose()
     }
 
     /// An object that must be there.
@@ -128,7 +149,14 @@ impl<'a> Fields<'a> {
 
     /// An array of objects; empty if there is none.
     pub(crate) fn objects(&mut self, name: &str) -> Result<Vec<Fields<'a>>, Unsupported> {
-        self.items(name)?.unwrap_or_default().into_iter().map(|(item, path)| Fields::of(item, path)).collect()
+        let items = self.items(name)?.unwrap_or_default().into_iter();
+        items.map(|(item, path)| Fields::spelled(item, path, self.is_google)).collect()
+    }
+
+    /// The same, where one object may stand for an array of it.
+    pub(crate) fn one_or_more(&mut self, name: &str) -> Result<Vec<Fields<'a>>, Unsupported> {
+        let is_one = self.left.iter().any(|(member, node)| member == name && node.is_object());
+        if is_one { Ok(self.object(name)?.into_iter().collect()) } else { self.objects(name) }
     }
 
     /// Strings: one, or an array of them.
@@ -160,6 +188,19 @@ impl<'a> Fields<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// A name with capitals in the place of underscores.
+fn capitals(name: Cow<'_, str>) -> Cow<'_, str> {
+    if !name.contains('_') {
+        return name;
+    }
+    let mut after_underscore = false;
+    let letters = name.chars().filter_map(|letter| {
+        let is_first = std::mem::replace(&mut after_underscore, letter == '_');
+        (letter != '_').then(|| if is_first { letter.to_ascii_uppercase() } else { letter })
+    });
+    Cow::Owned(letters.collect())
 }
 
 impl JsonObject<'_> {

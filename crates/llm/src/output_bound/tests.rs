@@ -39,6 +39,15 @@ fn an_answer_beyond_its_bound_ends_for_its_length() {
 }
 
 #[test]
+fn an_answer_of_google_ends_with_its_reason_and_usage() {
+    let event = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"word \"}]}}],\"usageMetadata\":{\"promptTokenCount\":4},\"responseId\":\"r\",\"modelVersion\":\"g\"}\r\n\r\n";
+    let (text, goes_on) = passed(stream(ProviderApi::Gemini, ClientApi::Gemini, 2), &event.repeat(5), 50);
+    assert!(!goes_on && text.starts_with(&event.repeat(2)) && text.matches("word ").count() == 2, "{text}");
+    let end = r#""finishReason":"MAX_TOKENS","index":0}],"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":2,"totalTokenCount":6},"modelVersion":"g","responseId":"r"}"#;
+    assert!(text.trim_end().ends_with(end), "{text}");
+}
+
+#[test]
 fn a_message_of_anthropic_ends_with_all_its_events() {
     let begin = r#"event: message_start
 data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"c","content":[],"usage":{"input_tokens":11,"output_tokens":1}}}

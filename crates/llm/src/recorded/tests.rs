@@ -3,7 +3,7 @@ use crate::answer::AnswerContext;
 use crate::client::ClientApi;
 use crate::form::{Ask, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
 
-const APIS: [ClientApi; 3] = [ClientApi::OpenAiChat, ClientApi::OpenAiResponses, ClientApi::AnthropicMessages];
+const APIS: [ClientApi; 4] = [ClientApi::OpenAiChat, ClientApi::OpenAiResponses, ClientApi::AnthropicMessages, ClientApi::Gemini];
 
 fn context() -> AnswerContext {
     AnswerContext::new(&Ask { model: "m".to_owned(), include_usage: true, ..Ask::default() }, 1, "id")
@@ -67,4 +67,9 @@ fn what_is_not_a_whole_good_answer_is_nothing() {
     assert_eq!(recorded(ClientApi::OpenAiChat, false, refused, 9), None);
     let chunk = b"data: {\"choices\":[{\"delta\":{\"refusal\":\"No\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     assert_eq!(recorded(ClientApi::OpenAiChat, true, chunk, 1), None);
+    for part in [r#""inlineData": {"data":"aGk="}"#, r#""executableCode":{"code":"x"}"#] {
+        let answer = format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"a"}},{{{part}}}]}},"finishReason":"STOP"}}]}}"#);
+        assert_eq!(recorded(ClientApi::Gemini, false, answer.as_bytes(), 9), None, "{part}");
+        assert_eq!(recorded(ClientApi::Gemini, true, format!("data: {answer}\n\n").as_bytes(), 1), None, "{part}");
+    }
 }

@@ -46,6 +46,18 @@ fn what_can_be_understood_in_two_ways_has_no_identity() {
 }
 
 #[test]
+fn the_temperature_is_found_where_each_api_has_it() {
+    for (body, expected) in [
+        (r#"{"temperature":0.5}"#, Some(0.5)),
+        (r#"{"generationConfig":{"temperature":0.5}}"#, Some(0.5)),
+        (r#"{"generation_config":{"temperature":1}}"#, Some(1.0)),
+        (r#"{"generationConfig":{}}"#, None),
+    ] {
+        assert_eq!(RequestIdentity::read(body.as_bytes()).expect("an identity").temperature(), expected, "{body}");
+    }
+}
+
+#[test]
 fn the_question_is_the_users_last_text() {
     let cases = [
         (ClientApi::OpenAiChat, r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"q"}]}"#, Some("q")),
@@ -59,6 +71,10 @@ fn the_question_is_the_users_last_text() {
             None,
         ),
         (ClientApi::OpenAiChat, r#"{"messages":[]}"#, None),
+        (ClientApi::Gemini, r#"{"contents":[{"parts":[{"text":"q"}]}]}"#, Some("q")),
+        (ClientApi::Gemini, r#"{"contents":[{"role":"user","parts":[{"text":"q"}]}]}"#, Some("q")),
+        (ClientApi::Gemini, r#"{"contents":[{"role":"model","parts":[{"text":"q"}]}]}"#, None),
+        (ClientApi::Gemini, r#"{"contents":[{"parts":[{"text":"q"},{"text":"r"}]}]}"#, None),
     ];
     for (api, body, question) in cases {
         let mut identity = RequestIdentity::read(body.as_bytes()).expect("it is JSON");

@@ -13,6 +13,13 @@ fn what_is_said_in_a_request_is_found_wherever_it_is() {
     let anthropic = r#"{"system":[{"type":"text","text":"a"}],"messages":[{"role":"assistant","content":[
         {"type":"thinking","thinking":"b","signature":"s"},{"type":"tool_use","id":"i","name":"n","input":{"name":"c","d":["e"]}}]}]}"#;
     assert_eq!(texts(anthropic), ["a", "b", "c", "e"]);
+    let google = r#"{"model":"m","stream":false,"systemInstruction":{"parts":[{"text":"a"}]},"contents":[{"role":"user","parts":[{"text":"b"},
+        {"fileData":{"mimeType":"image/png","fileUri":"https://x"}},{"functionCall":{"name":"f","args":{"name":"c","url":["d"]}}},
+        {"functionResponse":{"name":"f","response":{"id":"e"}}},{"text":"f","thought":true,"thoughtSignature":"s"}]}]}"#;
+    assert_eq!(texts(google), ["a", "b", "c", "d", "e", "f"]);
+    let kinds: Vec<_> = request_texts(google.as_bytes()).iter().map(|place| place.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == TextKind::Thought).count(), 1);
+    assert_eq!(kinds.last(), Some(&TextKind::Thought));
     assert_eq!(texts(r#"{"model":"m","input":"a"}"#), ["a"]);
     assert_eq!(texts(r#"{"model":"m","input":[{"role":"user","id":"x","content":[{"type":"input_text","text":"a"}]}]}"#), ["a"]);
     assert_eq!(texts(r#"{"model":"m","input":["a","b"]}"#), ["a", "b"]);
@@ -58,13 +65,17 @@ fn texts_of_answers_are_those_that_clients_show() {
     let answer = r#"{"content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"tool_use","input":{"id":"in"}}],"stop_reason":"x"}"#;
     let kinds: Vec<_> = answer_texts(answer.as_bytes()).iter().map(|place| place.kind).collect();
     assert_eq!(kinds, [TextKind::Thought, TextKind::Text]);
+    let answer = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"t","thought":true},{"text":"a"},{"functionCall":{"name":"f","args":{"b":"c"}}}]},
+        "finishReason":"STOP"}],"modelVersion":"m","responseId":"r"}"#;
+    let kinds: Vec<_> = answer_texts(answer.as_bytes()).iter().map(|place| place.kind).collect();
+    assert_eq!(kinds, [TextKind::Thought, TextKind::Text, TextKind::Text]);
 }
 
 #[test]
 fn events_say_which_text_goes_on_and_which_ends() {
     let channel = |name: &str, indices: &[u64]| TextChannel { indices: indices.to_vec(), name: name.to_owned() };
     type Case = (&'static str, Vec<(TextChannel, bool)>, Vec<Option<u64>>);
-    let cases: [Case; 9] = [
+    let cases: [Case; 13] = [
         (r#"{"choices":[{"index":1,"delta":{"content":"a"}}]}"#, vec![(channel("content", &[1]), true)], vec![]),
         (
             r#"{"choices":[{"delta":{"content":"a"},"index":1,"finish_reason":"stop"}]}"#,
@@ -91,6 +102,22 @@ fn events_say_which_text_goes_on_and_which_ends() {
             r#"{"type":"response.output_text.done","output_index":1,"content_index":0,"text":"a"}"#,
             vec![(channel("text", &[1, 0]), false)],
             vec![Some(1)],
+        ),
+        (r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"index":1}]}"#, vec![(channel("parts", &[2]), true)], vec![Some(3)]),
+        (
+            r#"{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":"b"}]}}]}"#,
+            vec![(channel("parts", &[1]), true), (channel("parts", &[0]), true)],
+            vec![Some(0), Some(1)],
+        ),
+        (
+            r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"text":"a","thought":true}}}]}}]}"#,
+            vec![(channel("parts", &[0]), false)],
+            vec![Some(0), Some(1)],
+        ),
+        (
+            r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#,
+            vec![(channel("parts", &[0]), true)],
+            vec![Some(0), Some(1)],
         ),
         ("[DONE]", vec![], vec![None]),
         (r#"{"error":{"message":"m"}}"#, vec![], vec![None]),

@@ -15,8 +15,8 @@ const OBJECT_DEPTH_MAX: u32 = 2;
 pub(super) struct Find {
     /// An object.
     pub(super) object: &'static str,
-    /// A string.
-    pub(super) word: &'static str,
+    /// Strings.
+    pub(super) words: &'static [&'static str],
     /// Strings whose bytes are counted.
     pub(super) texts: &'static [&'static str],
 }
@@ -118,7 +118,7 @@ impl Scanner {
         let text = if self.expects_name {
             self.name.clear();
             TextRole::Name
-        } else if self.name == self.find.word.as_bytes() {
+        } else if self.find.words.iter().any(|word| self.name == word.as_bytes()) {
             self.word.clear();
             TextRole::Word
         } else if self.find.texts.iter().any(|text| self.name == text.as_bytes()) {

@@ -45,6 +45,26 @@ const CASES: &[Case] = &[
         Some(Stop::End),
         3,
     ),
+    (
+        AnswerFormat::Gemini,
+        true,
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ab\"}]}}],\"usageMetadata\":{\"promptTokenCount\":5}}\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"c\",\"thought\":true}]},\"finishReason\":\"MAX_TOKENS\"}],\"usageMetadata\":{\"promptTokenCount\":5,\"candidatesTokenCount\":7,\"thoughtsTokenCount\":2,\"cachedContentTokenCount\":3}}\r\n\r\n",
+        5,
+        9,
+        3,
+        Some(Stop::OutputLimit),
+        3,
+    ),
+    (
+        AnswerFormat::Gemini,
+        false,
+        r#"{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":5}}"#,
+        5,
+        0,
+        0,
+        Some(Stop::Filtered),
+        0,
+    ),
 ];
 
 #[test]

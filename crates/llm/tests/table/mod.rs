@@ -126,6 +126,7 @@ pub(crate) fn client(name: &str) -> ClientApi {
         "openai_chat" => ClientApi::OpenAiChat,
         "openai_responses" => ClientApi::OpenAiResponses,
         "anthropic" => ClientApi::AnthropicMessages,
+        "gemini" => ClientApi::Gemini,
         _ => panic!("no client API {name}"),
     }
 }

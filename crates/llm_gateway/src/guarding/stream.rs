@@ -176,7 +176,7 @@ impl GuardedStream {
         }
         // Of several choices the first one, as for whole answers.
         let is_answer = match name.name.as_str() {
-            "content" => name.indices.first().is_none_or(|choice| *choice == 0),
+            "content" | "parts" => name.indices.first().is_none_or(|choice| *choice == 0),
             "text" | "response.output_text.delta" => kind == TextKind::Text,
             _ => false,
         };

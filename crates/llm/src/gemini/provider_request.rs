@@ -1,5 +1,6 @@
 //! A request for Gemini.
 
+use super::media::media_type_of;
 use crate::form::{Ask, Effort, Media, Message, Part, Reasoning, ResponseFormat, Role, ToolChoice, Unsupported};
 use crate::generation::is_gemini_3_or_later;
 use crate::json::{ArrayOut, ObjectOut, object};
@@ -175,18 +176,4 @@ fn write_media(parts: &mut ArrayOut, media: &Media) {
             out.text("fileUri", url);
         }),
     });
-}
-
-/// The type that a URL's ending means.
-fn media_type_of(url: &str) -> Option<&'static str> {
-    let path = url.split(['?', '#']).next()?;
-    let (_, ending) = path.rsplit_once('.')?;
-    Some(match ending.to_ascii_lowercase().as_str() {
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "webp" => "image/webp",
-        "gif" => "image/gif",
-        "pdf" => "application/pdf",
-        _ => return None,
-    })
 }

@@ -4,20 +4,18 @@ use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
 use crate::leader::Candidate;
 use crate::picture::Picture;
 use crate::watch;
-use crate::writer::Writer;
+use crate::writer::{WantedWrites, Writer};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch::Receiver;
 
 /// Changes that come within this time are one.
 const GATHERED: Duration = Duration::from_millis(50);
-/// How long it takes until statuses that could not be written are tried again.
-const WRITE_AGAIN: Duration = Duration::from_secs(2);
 /// How long it takes until a listener that could not be bound is tried again.
 const BIND_AGAIN: Duration = Duration::from_secs(5);
 /// How long it may take to give the lease away.
@@ -107,41 +105,48 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
     let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
     let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
     let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
-    let mut writer = Writer::new(client, resources);
-    let mut again_in = None;
+    let (writes, applied) = Writer::start(client, resources, picture.clone());
+    // In a large cluster that changes all the time, at most half a thread works.
+    let mut work_took = Duration::ZERO;
     loop {
+        let has_failed = served.has_failed();
         let again = async {
-            match again_in {
-                Some(time) => tokio::time::sleep(time).await,
-                None => std::future::pending().await,
+            match has_failed {
+                true => tokio::time::sleep(BIND_AGAIN).await,
+                false => std::future::pending().await,
             }
         };
         tokio::select! {
-            () = picture.changed() => tokio::time::sleep(GATHERED).await,
+            () = picture.changed() => tokio::time::sleep(GATHERED.max(work_took)).await,
             changed = leads.changed() => if changed.is_err() { return },
             () = again => {}
         }
         let Some(cluster) = picture.cluster() else { continue };
         let is_leading = *leads.borrow_and_update();
-        let (settings, applied) = (settings.clone(), writer.applied());
+        let (settings, applied) = (settings.clone(), applied.clone());
+        let began = Instant::now();
         let work = tokio::task::spawn_blocking(move || {
             let mut compiled = compile(&cluster, &settings);
             served.serve(std::mem::take(&mut compiled.documents));
-            let changes = if is_leading { compiled.status_changes(&served.states, &now()) } else { Vec::new() };
-            let mut objects = if is_leading { compiled.own_objects() } else { Vec::new() };
-            objects.retain(|object| !applied.is_there(object, &cluster));
-            (served, changes, objects)
+            let mut wanted = WantedWrites::default();
+            if is_leading {
+                wanted.statuses = compiled.status_changes(&served.states, &now());
+                wanted.objects = compiled.own_objects();
+                wanted.objects.retain(|object| !applied.has(object, &cluster));
+            }
+            (served, wanted)
         });
-        let (changes, objects);
-        (served, changes, objects) = match work.await {
+        let wanted;
+        (served, wanted) = match work.await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "the controller has failed");
                 return;
             }
         };
-        let is_written = writer.write(changes).await & writer.apply(objects).await;
-        again_in = if is_written { served.has_failed().then_some(BIND_AGAIN) } else { Some(WRITE_AGAIN) };
+        work_took = began.elapsed();
+        // An error means that the writer is gone, and with it the process.
+        let _ = writes.send(wanted);
     }
 }
 

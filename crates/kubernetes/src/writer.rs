@@ -3,23 +3,39 @@
 use crate::cluster::Cluster;
 use crate::compile::{OwnObject, StatusChange};
 use crate::objects::{Key, ResourceKind};
+use crate::picture::Picture;
 use crate::watch::Resources;
 use futures_util::{StreamExt, stream};
 use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
 
 /// Statuses that are written at the same time.
 const WRITES_AT_ONCE: usize = 8;
+/// Statuses that are written before it is looked whether they are still what is wanted.
+const WRITES_BETWEEN_LOOKS: usize = 64;
 /// The API server keeps apart by it who has written what.
 const FIELD_MANAGER: &str = "tollgate";
 
-/// Writes for the controller, if it is the one that leads.
+/// How long it takes until what could not be written is tried again.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
+
+/// What is to be written by whoever leads.
+#[derive(Clone, Default)]
+pub(crate) struct WantedWrites {
+    pub statuses: Vec<StatusChange>,
+    pub objects: Vec<OwnObject>,
+}
+
+/// Writes beside the controller, so that what is served waits for no write.
 pub(crate) struct Writer {
     client: Client,
     resources: Resources,
+    picture: Arc<Picture>,
     /// The versions of objects whose status was written, until the watch brings newer ones.
     written: HashMap<(ResourceKind, Key), String>,
     applied: Arc<AppliedObjects>,
@@ -28,27 +44,53 @@ pub(crate) struct Writer {
 }
 
 /// The objects of the controller's own as they were written last.
-#[derive(Clone, Default)]
-pub(crate) struct AppliedObjects(HashMap<(ResourceKind, Key), Value>);
+#[derive(Default)]
+pub(crate) struct AppliedObjects(Mutex<HashMap<(ResourceKind, Key), Value>>);
 
 impl AppliedObjects {
     /// Whether an object is as it is to be.
-    pub(crate) fn is_there(&self, object: &OwnObject, cluster: &Cluster) -> bool {
-        self.0.get(&(object.kind, object.key.clone())) == Some(&object.document) && cluster.has(object.kind, &object.key)
+    pub(crate) fn has(&self, object: &OwnObject, cluster: &Cluster) -> bool {
+        self.lock().get(&(object.kind, object.key.clone())) == Some(&object.document) && cluster.has(object.kind, &object.key)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(ResourceKind, Key), Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Writer {
-    pub(crate) fn new(client: Client, resources: Resources) -> Self {
-        Writer { client, resources, written: HashMap::new(), applied: Arc::default(), may_apply: true }
+    /// Starts it. What it is given last is what it writes.
+    pub(crate) fn start(
+        client: Client,
+        resources: Resources,
+        picture: Arc<Picture>,
+    ) -> (watch::Sender<WantedWrites>, Arc<AppliedObjects>) {
+        let (sender, wanted) = watch::channel(WantedWrites::default());
+        let applied = Arc::<AppliedObjects>::default();
+        let writer = Writer { client, resources, picture, written: HashMap::new(), applied: applied.clone(), may_apply: true };
+        tokio::spawn(writer.run(wanted));
+        (sender, applied)
     }
 
-    pub(crate) fn applied(&self) -> Arc<AppliedObjects> {
-        self.applied.clone()
+    async fn run(mut self, mut wanted: watch::Receiver<WantedWrites>) {
+        while wanted.changed().await.is_ok() {
+            let WantedWrites { statuses, objects } = wanted.borrow_and_update().clone();
+            let mut is_complete = self.apply(objects).await;
+            for some in self.unwritten(statuses).chunks(WRITES_BETWEEN_LOOKS) {
+                if wanted.has_changed().unwrap_or(true) {
+                    break;
+                }
+                is_complete &= self.write(some.to_vec()).await;
+            }
+            if !is_complete {
+                tokio::time::sleep(WRITE_AGAIN).await;
+                self.picture.touch();
+            }
+        }
     }
 
     /// Writes objects of the controller's own. `false` if some could not be written.
-    pub(crate) async fn apply(&mut self, objects: Vec<OwnObject>) -> bool {
+    async fn apply(&mut self, objects: Vec<OwnObject>) -> bool {
         let mut is_complete = true;
         for object in objects {
             let Some(resource) = self.resources.get(&object.kind).filter(|_| self.may_apply) else { continue };
@@ -65,17 +107,25 @@ impl Writer {
                 Err(error) => {
                     tracing::warn!(kind = %object.kind, object = %object.key, %error, "an object of a gateway can't be written; retrying");
                     is_complete = false;
+                    continue;
                 }
             }
-            Arc::make_mut(&mut self.applied).0.insert((object.kind, object.key), object.document);
+            self.applied.lock().insert((object.kind, object.key), object.document);
         }
         is_complete
     }
 
-    /// Writes statuses. `false` if some could not be written, and are to be tried again.
-    pub(crate) async fn write(&mut self, mut changes: Vec<StatusChange>) -> bool {
-        changes.retain(|change| self.written.get(&(change.kind, change.key.clone())) != Some(&change.resource_version));
-        self.written.retain(|key, _| changes.iter().all(|change| (change.kind, &change.key) != (key.0, &key.1)));
+    /// Leaves out what was written already, and the watch has not brought back yet.
+    fn unwritten(&mut self, mut changes: Vec<StatusChange>) -> Vec<StatusChange> {
+        let wanted: HashMap<_, _> =
+            changes.iter().map(|change| ((change.kind, change.key.clone()), change.resource_version.clone())).collect();
+        self.written.retain(|key, version| wanted.get(key) == Some(version));
+        changes.retain(|change| !self.written.contains_key(&(change.kind, change.key.clone())));
+        changes
+    }
+
+    /// Writes statuses. `false` if some could not be written.
+    async fn write(&mut self, changes: Vec<StatusChange>) -> bool {
         let writes = changes.into_iter().filter_map(|change| {
             let resource = self.resources.get(&change.kind)?;
             let objects: Api<DynamicObject> = if change.key.namespace.is_empty() {

@@ -32,8 +32,9 @@ const ABOUT: &str = "tollgate_gateway::log";
 /// How long start and end of the process wait until standard error has taken all lines.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 /// Libraries that only log errors unless `level` names them: rustls warns about every handshake that a client spoils and h2 about
-/// single frames, so clients control the number of lines. The engine logs the same at level debug, with the client's address.
-const QUIET: &str = "h2=error,rustls=error";
+/// single frames, so clients control the number of lines. The engine logs the same at level debug, with the client's address. kube logs each
+/// request that fails, and returns the error, which the controller logs once.
+const QUIET: &str = "h2=error,rustls=error,kube_client=off";
 
 impl LogFormat {
     /// The format that the configuration names; for people if it names none.

@@ -307,21 +307,35 @@ def compose(_program: str) -> None:
             expect(pathlib.Path(file).exists(), f"{combination}: {file} is mounted and does not exist")
 
 
-def helm(_program: str) -> None:
-    """The chart lints and renders with default and with all optional values, and it refuses wrong ones."""
+def helm(program: str) -> None:
+    """The chart lints and renders with default and with all optional values; its tyk.conf is free of errors; it refuses wrong values."""
     chart = DEPLOY / "helm/tollgate"
     version = ("--kube-version", "1.33.0")
     for values in sorted((chart / "ci").glob("*.yaml")):
         run("helm", "lint", "--strict", chart, "--values", values)
         rendered = run("helm", "template", "check", chart, *version, "--values", values)
+        written = re.search(r'^  tyk\.conf: (".*")$', rendered, re.M)
+        expect(written is not None, f"{values.name}: no tyk.conf")
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "tyk.conf")
+            file.write_text(json.loads(written[1]))
+            for folder in ("apps", "policies"):
+                file.with_name(folder).mkdir()
+            text = run(program, "check", file)
+            expect("0 errors, 0 warnings, 0 ignored fields" in text, f"{values.name}: {text}")
         if shutil.which("kubeconform"):  # it downloads the schemas
             run("kubeconform", "-strict", "-summary", "-ignore-missing-schemas", "-", input=rendered)
-    for setting, word in (("replicas=many", "replicas"), ("replicas=2", "several gateways need Redis"), ("nonsense=1", "nonsense")):
+    wrong = [("replicas=many", "replicas"), ("replicas=2", "several gateways need Redis"), ("nonsense=1", "nonsense"),
+             ("kubernetes.addresses={gateway}", "addresses"), ("kubernetes.ports[0].name=http,kubernetes.ports[0].port=8081", "port")]
+    for setting, word in wrong:
         refused = subprocess.run(["helm", "template", "check", str(chart), *version, "--set", f"controlSecret.value=a,{setting}"],
                                  capture_output=True, text=True, check=False)
         expect(refused.returncode != 0 and word in refused.stderr, f"the chart accepts {setting}")
     refused = subprocess.run(["helm", "template", "check", str(chart), *version], capture_output=True, text=True, check=False)
     expect(refused.returncode != 0 and "controlSecret" in refused.stderr, "the chart accepts no secret")
+    folder = DEPLOY / "kubernetes"
+    rendered = run("helm", "template", "tollgate", chart, "--namespace", "tollgate", *version, "--values", folder / "values.yaml")
+    expect(rendered == (folder / "tollgate.yaml").read_text(), "deploy/kubernetes/tollgate.yaml is not what values.yaml beside it says how to make")
 
 
 def ansible(_program: str) -> None:

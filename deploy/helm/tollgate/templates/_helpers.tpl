@@ -18,6 +18,19 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if or .Values.redis.host .Values.redis.addresses }}true{{ end }}
 {{- end }}
 
+{{- /* The ports for clients: of the Service, and of the pods. Gateways listen on the port that the Service has. */ -}}
+{{- define "tollgate.ports" -}}
+{{- $ports := list }}
+{{- if .Values.kubernetes.enabled }}
+{{- range .Values.kubernetes.ports }}
+{{- $ports = append $ports (dict "name" .name "port" .port "target" .port "protocol" (.protocol | default "TCP")) }}
+{{- end }}
+{{- else }}
+{{- $ports = append $ports (dict "name" "http" "port" .Values.service.port "target" 8080 "protocol" "TCP") }}
+{{- end }}
+{{- toYaml $ports }}
+{{- end }}
+
 {{- /* The chart's tyk.conf, with the values of config merged over it. */ -}}
 {{- define "tollgate.config" -}}
 {{- $conf := dict
@@ -28,6 +41,11 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   "log_format" "json"
   "policies" (dict "policy_source" "file" "policy_path" "policies")
   "tollgate" (dict "metrics" (dict "listen" "0.0.0.0:9091")) }}
+{{- if .Values.kubernetes.enabled }}
+{{- /* On all addresses, the gateway's own port would be one that no Gateway can have. */ -}}
+{{- $_ := set $conf "listen_address" "127.0.0.1" }}
+{{- $_ := set $conf.tollgate "control_listen_address" "0.0.0.0" }}
+{{- end }}
 {{- if include "tollgate.hasRedis" . }}
 {{- $storage := dict "type" "redis" "port" (int .Values.redis.port) "enable_cluster" .Values.redis.cluster }}
 {{- if .Values.redis.host }}{{ $_ := set $storage "host" .Values.redis.host }}{{ end }}

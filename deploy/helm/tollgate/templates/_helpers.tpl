@@ -45,6 +45,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- /* On all addresses, the gateway's own port would be one that no Gateway can have. */ -}}
 {{- $_ := set $conf "listen_address" "127.0.0.1" }}
 {{- $_ := set $conf.tollgate "control_listen_address" "0.0.0.0" }}
+{{- /* Any HTTPRoute may be for WebSockets. */ -}}
+{{- $_ := set $conf "http_server_options" (dict "enable_websockets" true) }}
 {{- end }}
 {{- if include "tollgate.hasRedis" . }}
 {{- $storage := dict "type" "redis" "port" (int .Values.redis.port) "enable_cluster" .Values.redis.cluster }}

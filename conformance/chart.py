@@ -4,6 +4,7 @@
 
 import argparse
 import base64
+import http.client
 import json
 import os
 import pathlib
@@ -19,7 +20,8 @@ from rig import build, cluster
 from rig.process import Failure, Processes
 
 CHART = pathlib.Path(__file__).resolve().parent.parent / "deploy/helm/tollgate"
-NAMESPACE, RELEASE = "tollgate", "tollgate"
+EXAMPLES = CHART.parents[2] / "examples/kubernetes"
+NAMESPACE = "tollgate"
 # Where the kubelet puts the token of a pod's ServiceAccount.
 TOKEN_FOLDER = "/run/secrets/kubernetes.io/serviceaccount"
 # What the chart must not allow: verb, group, resource and part of it, namespace ("" is all of them).
@@ -81,7 +83,7 @@ def inside(arguments, folder):
         kubernetes.install(build.definitions(arguments.channel))
         result = 1
         try:
-            result = test(arguments, Installation(kubernetes))
+            result = test(arguments, kubernetes)
         finally:
             if arguments.keep:
                 run.keep(folder)
@@ -90,49 +92,83 @@ def inside(arguments, folder):
         processes.end()
 
 
-def test(arguments, chart):
-    chart.create_namespaces()
+def test(arguments, kubernetes):
+    rig = Objects(kubernetes)
+    # The gateways' namespace refuses other pods; the other one is that of the examples.
+    rig.create_namespace(NAMESPACE, **{f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")})
+    rig.create_namespace("shop")
     for values in sorted((CHART / "ci").glob("*.yaml")):
-        count = chart.create(chart.render("--values", values), dry=True)
+        count = rig.create(render(kubernetes, "check", "--values", values), NAMESPACE, dry=True)
         run.say(f"the API server would take the {count} objects of {values.name}")
-    values = {"controlSecret": {"value": "a-secret-for-tests"}, "replicas": 2, "networkPolicy": {"enabled": True},
-              "podDisruptionBudget": {"enabled": True}, "kubernetes": {"enabled": True, "addresses": cluster.GATEWAYS[:1]}}
-    count = chart.create(chart.render("--values", "-", input=json.dumps(values)), dry=False)
-    run.say(f"the chart is installed: {count} objects")
-    chart.expect_pods(values["replicas"])
-    chart.expect_refusals()
-    chart.start_gateway(arguments.binary.resolve())
-    result = run.test(arguments, chart.kubernetes, chart.kubernetes.programs)
+    binary = arguments.binary.resolve()
+    test_one_namespace(binary, kubernetes)
+    return test_all(arguments, binary, kubernetes)
+
+
+def test_one_namespace(binary, kubernetes):
+    """One Gateway at the pod's own address, and rights in one namespace alone."""
+    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"}}
+    chart = Installation(kubernetes, "narrow-tollgate", {"kubernetes": {"enabled": True, "namespaces": ["shop"], **names}})
+    chart.expect_refusals(FORBIDDEN + [("list", "", "secrets", "", ""), ("list", "", "secrets", "", "default"), ("patch", "", "services", "", "default")])
+    process = chart.start_gateway(binary)
+    for example in ("shop.yaml", "gateway.yaml"):
+        text = (EXAMPLES / example).read_text().replace("gatewayClassName: tollgate", "gatewayClassName: narrow")
+        chart.create([document for document in re.split(r"^---$", text, flags=re.M) if "kind: Namespace" not in document], "shop")
+    kubernetes.processes.wait_for("the example is served", lambda: asked("catalog.example.com", "/catalog/shoes") == 200, 60)
+    if asked("other.example.com", "/catalog/shoes") != 404:
+        raise Failure("a host without a route is not refused")
+    chart.expect_rights_suffice()
+    chart.end(process)
+
+
+def test_all(arguments, binary, kubernetes):
+    """Many Gateways with addresses of a pool, in all namespaces."""
+    chart = Installation(kubernetes, "tollgate", {"replicas": 2, "networkPolicy": {"enabled": True}, "podDisruptionBudget": {"enabled": True},
+                                                  "kubernetes": {"enabled": True, "addresses": cluster.GATEWAYS[:1]}})
+    chart.expect_pods(2)
+    chart.expect_refusals(FORBIDDEN)
+    chart.start_gateway(binary)
+    result = run.test(arguments, kubernetes, kubernetes.programs)
     chart.expect_rights_suffice()
     return result
 
 
-class Installation:
-    """The chart, and the objects that it has become."""
+def render(kubernetes, release, *options, input=None):
+    command = [kubernetes.programs / "helm", "template", release, CHART, "--namespace", NAMESPACE, "--kube-version", "1.34.0", *options]
+    done = subprocess.run(command, input=input, capture_output=True, text=True, env={**os.environ, "HOME": str(kubernetes.directory)})
+    if done.returncode:
+        raise Failure(f"helm: {done.stderr}")
+    return [document for document in re.split(r"^---$", done.stdout, flags=re.M) if re.search(r"^kind:", document, re.M)]
+
+
+def asked(host, path):
+    """The status of an answer at the node's address. None: nobody answers."""
+    connection = http.client.HTTPConnection(cluster.SERVER[0], 80, timeout=2)
+    try:
+        connection.request("GET", path, headers={"Host": host})
+        return connection.getresponse().status
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+class Objects:
+    """The objects of the API server."""
 
     def __init__(self, kubernetes):
         self.kubernetes, self.places = kubernetes, {}
 
-    def render(self, *options, input=None):
-        helm = self.kubernetes.programs / "helm"
-        command = [helm, "template", RELEASE, CHART, "--namespace", NAMESPACE, "--kube-version", "1.34.0", *options]
-        done = subprocess.run(command, input=input, capture_output=True, text=True, env={**os.environ, "HOME": str(self.kubernetes.directory)})
-        if done.returncode:
-            raise Failure(f"helm: {done.stderr}")
-        return [document for document in re.split(r"^---$", done.stdout, flags=re.M) if re.search(r"^kind:", document, re.M)]
+    def create_namespace(self, name, **labels):
+        self.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
 
-    def create_namespaces(self):
-        labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
-        for name in (NAMESPACE, "shop"):
-            self.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
-
-    def create(self, documents, dry):
+    def create(self, documents, namespace, dry=False):
         """Creates objects, or has the API server check everything about them. Kinds that the rig does not have are left out."""
         count = 0
         for document in documents:
             version, kind = (re.search(rf"^{name}: (\S+)$", document, re.M)[1] for name in ("apiVersion", "kind"))
-            namespace = re.search(r"^  namespace: (\S+)$", document, re.M)
-            if path := self.place(version, kind, namespace[1] if namespace else NAMESPACE):
+            written = re.search(r"^  namespace: (\S+)$", document, re.M)
+            if path := self.place(version, kind, written[1] if written else namespace):
                 self.post(f"{path}?fieldValidation=Strict{'&dryRun=All' if dry else ''}", document)
                 count += 1
         return count
@@ -160,41 +196,53 @@ class Installation:
             raise Failure(f"GET {path}: {status} {answer}")
         return json.loads(answer)
 
+
+class Installation(Objects):
+    """The chart, installed."""
+
+    def __init__(self, kubernetes, name, values):
+        super().__init__(kubernetes)
+        self.name = name
+        values = {"controlSecret": {"value": "a-secret-for-tests"}, **values}
+        count = self.create(render(kubernetes, name, "--values", "-", input=json.dumps(values)), NAMESPACE)
+        run.say(f"{name} is installed: {count} objects")
+
     def deployment(self):
-        return self.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{RELEASE}")
+        return self.get(f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{self.name}")
 
     def expect_pods(self, count):
         """The controllers make the pods: those that may not be are never there. That others are refused shows that pods are judged at all."""
         pods = f"/api/v1/namespaces/{NAMESPACE}/pods"
-        self.kubernetes.processes.wait_for("the pods are admitted", lambda: len(self.get(pods)["items"]) == count, 60)
-        pod = self.get(pods)["items"][0]
+        own = f"{pods}?labelSelector=app.kubernetes.io/instance={self.name}"
+        self.kubernetes.processes.wait_for("the pods are admitted", lambda: len(self.get(own)["items"]) == count, 60)
+        pod = self.get(own)["items"][0]
         other = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other"}, "spec": {"hostNetwork": True, "containers": [{"name": "a", "image": "b"}]}}
         status, answer = self.kubernetes.request("POST", f"{pods}?dryRun=All", json.dumps(other))
         if status != 403 or "PodSecurity" not in answer:
             raise Failure(f"a pod that is not restricted is not refused: {status} {answer}")
-        if pod["spec"]["serviceAccountName"] != RELEASE:
+        if pod["spec"]["serviceAccountName"] != self.name:
             raise Failure(f"a pod runs as {pod['spec']['serviceAccountName']}")
         run.say(f"{count} pods are admitted at the level restricted")
 
     def account(self):
-        return f"system:serviceaccount:{NAMESPACE}:{RELEASE}"
+        return f"system:serviceaccount:{NAMESPACE}:{self.name}"
 
-    def expect_refusals(self):
+    def expect_refusals(self, things):
         """The account may do nothing that the controller does not do."""
         groups = ["system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}", "system:authenticated"]
-        for verb, group, resource, part, namespace in FORBIDDEN:
+        for verb, group, resource, part, namespace in things:
             asked = {"verb": verb, "group": group, "resource": resource, "subresource": part, "namespace": namespace}
             review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
                       "spec": {"user": self.account(), "groups": groups, "resourceAttributes": asked}}
             if self.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]:
                 raise Failure(f"the chart allows to {verb} {resource} {part}")
-        run.say(f"{len(FORBIDDEN)} things that the controller does not do are refused")
+        run.say(f"{len(things)} things that the controller does not do are refused")
 
     def start_gateway(self, binary):
         """Starts the program as the pod would: with its arguments, its files, its variables, its token, and no capability."""
         pod = self.deployment()["spec"]["template"]["spec"]
         container = pod["containers"][0]
-        home = self.kubernetes.directory / "tollgate"
+        home = self.kubernetes.directory / self.name
         home.mkdir()
         for mount in container["volumeMounts"]:
             self.mount(mount, next(volume for volume in pod["volumes"] if volume["name"] == mount["name"]), home)
@@ -206,14 +254,28 @@ class Installation:
         # The rig has a mount namespace, and the program gets one of its own: nobody else sees the token.
         prepare = f'mount -t tmpfs tmpfs /run && mkdir -p {TOKEN_FOLDER} && cp "$1"/* {TOKEN_FOLDER} && shift && exec "$@"'
         bare = ["/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
-        self.kubernetes.processes.start(
-            "tollgate", "/usr/bin/unshare", "--mount", "/usr/bin/env", "PATH=/usr/bin:/bin", "/bin/sh", "-c", prepare, "sh", self.token(), *bare, binary,
+        process = self.kubernetes.processes.start(
+            self.name, "/usr/bin/unshare", "--mount", "/usr/bin/env", "PATH=/usr/bin:/bin", "/bin/sh", "-c", prepare, "sh", self.token(), *bare, binary,
             *arguments, environment=variables, folder=home,
         )
         probe = container["readinessProbe"]["httpGet"]
         port = next(port["containerPort"] for port in container["ports"] if port["name"] == probe["port"])
         self.kubernetes.processes.wait_for("the gateway is ready", lambda: is_well(f"http://{cluster.SERVER[0]}:{port}{probe['path']}"), 60)
         run.say("the gateway is ready, with the token of the ServiceAccount")
+        return process
+
+    def end(self, process):
+        """Ends the gateway. The Lease is free then."""
+        processes = self.kubernetes.processes
+        processes.started = [started for started in processes.started if started[1] is not process]
+        process.terminate()
+        if process.wait(30) != 0:
+            raise Failure(f"the gateway ends with {process.returncode}")
+        if self.lease()["spec"].get("holderIdentity"):
+            raise Failure("the Lease of a gateway that has ended is not free")
+
+    def lease(self):
+        return self.get(f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/tollgate-gateway-controller")
 
     def mount(self, mount, volume, home):
         place = home / pathlib.Path(mount["mountPath"]).relative_to("/opt/tyk-gateway")
@@ -238,10 +300,10 @@ class Installation:
 
     def token(self):
         """A folder with what a pod is given of its ServiceAccount."""
-        folder = self.kubernetes.directory / "account"
+        folder = self.kubernetes.directory / f"{self.name}-account"
         folder.mkdir(mode=0o700)
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-        answer = self.post(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{RELEASE}/token", request)
+        answer = self.post(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{self.name}/token", request)
         (folder / "token").write_text(answer["status"]["token"])
         (folder / "namespace").write_text(NAMESPACE)
         (folder / "ca.crt").write_bytes(self.kubernetes.authority.read_bytes())
@@ -249,10 +311,8 @@ class Installation:
 
     def expect_rights_suffice(self):
         """The controller leads, and nothing was refused to it."""
-        lease = self.get(f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/tollgate-gateway-controller")
-        if not lease["spec"].get("holderIdentity"):
-            raise Failure("nobody holds the Lease")
-        log = (self.kubernetes.processes.logs / "tollgate.log").read_text(errors="replace")
+        self.kubernetes.processes.wait_for("the Lease is held", lambda: self.lease()["spec"].get("holderIdentity"), 30)
+        log = (self.kubernetes.processes.logs / f"{self.name}.log").read_text(errors="replace")
         refused = [line[:300] for line in log.splitlines() if re.search(r"forbidden|not allowed|\b403\b", line, re.I)]
         if refused:
             raise Failure("the rights of the chart do not suffice:\n" + "\n".join(refused[:5]))

@@ -63,13 +63,20 @@ def parse():
     parser.add_argument("--run-test", metavar="NAME", default="HTTPRouteSimpleSameNamespace", help="the conformance test to run, or `all`")
     parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s")
     parser.add_argument("--keep", action="store_true", help="leave everything running at the end, until this program is interrupted")
-    # What the suite is told; here it is always the same.
-    parser.set_defaults(build=False, channel="standard", profile=None, features="standard", minutes=30, lenient=False, report=None, version="main",
-                        suite_args=[], failures=None)
+    # Everything else that run.py can be told has its default there.
+    parser.set_defaults(**run_defaults())
     arguments = parser.parse_args()
     if arguments.run_test == "all":
         arguments.run_test = None
     return arguments
+
+
+def run_defaults():
+    own, sys.argv = sys.argv, sys.argv[:1]
+    try:
+        return {name: value for name, value in vars(run.parse()).items() if name not in ("binary", "run_test", "patience", "keep")}
+    finally:
+        sys.argv = own
 
 
 def inside(arguments, folder):

@@ -18,6 +18,9 @@ a value of its own for replaces it; other settings become part of tyk.conf, unde
 {{- $redis := get $global "redis" | default dict }}
 {{- $storage := dict }}
 {{- with get $redis "addrs" }}{{ $_ := set $values.redis "addresses" . }}{{ end }}
+{{- if and (hasKey $global "redis") (not $values.redis.addresses) (not $values.redis.host) }}
+{{- $_ := set $values.redis "addresses" (list (printf "redis.%s.svc:6379" .Release.Namespace)) }}
+{{- end }}
 {{- if get $redis "enableCluster" }}{{ $_ := set $values.redis "cluster" true }}{{ end }}
 {{- with get $redis "pass" }}{{ $_ := set $values.redis "password" . }}{{ end }}
 {{- with dig "passSecret" "name" "" $redis }}{{ $_ := set $values.redis "existingSecret" . }}{{ end }}
@@ -45,7 +48,26 @@ a value of its own for replaces it; other settings become part of tyk.conf, unde
 {{- if get $gateway "enableFixedWindowRateLimiter" }}{{ $_ := set $config "enable_fixed_window_rate_limiter" true }}{{ end }}
 {{- with dig "log" "level" "" $gateway }}{{ $_ := set $config "log_level" . }}{{ end }}
 {{- with dig "log" "format" "" $gateway }}{{ if ne . "default" }}{{ $_ := set $config "log_format" . }}{{ end }}{{ end }}
+{{- range $theirs, $ours := dict "allowInsecureConfigs" "allow_insecure_configs" "enableCustomDomains" "enable_custom_domains" "hashKeyFunction" "hash_key_function" }}
+{{- if hasKey $gateway $theirs }}{{ $_ := set $config $ours (get $gateway $theirs) }}{{ end }}
+{{- end }}
+{{- range $theirs, $ours := dict "globalSessionLifetime" "global_session_lifetime" "maxIdleConnectionsPerHost" "max_idle_connections_per_host" }}
+{{- with get $gateway $theirs }}{{ $_ := set $config $ours (int .) }}{{ end }}
+{{- end }}
+{{- if dig "accessLogs" "enabled" false $gateway }}
+{{- $template := dig "accessLogs" "template" "" $gateway }}
+{{- $_ := set $config "access_logs" (dict "enabled" true "template" (ternary (splitList "," $template) list (ne $template ""))) }}
+{{- end }}
+{{- if or (hasKey $global "oasValidateExamples") (hasKey $global "oasValidateSchemaDefaults") }}
+{{- $_ := set $config "oas_config" (dict "validate_examples" (dig "oasValidateExamples" false $global) "validate_schema_defaults" (dig "oasValidateSchemaDefaults" false $global)) }}
+{{- end }}
 {{- $server := dict }}
+{{- if $gateway }}
+{{- /* What their chart sets without asking. */ -}}
+{{- $_ := set $server "enable_websockets" true }}
+{{- $config = mergeOverwrite (dict "policies" (dict "allow_explicit_policy_id" true) "coprocess_options" (dict "enable_coprocess" true)) $config }}
+{{- end }}
+{{- with dig "httpsServerOptions" "xffDepth" "" $gateway }}{{ $_ := set $server "xff_depth" (int .) }}{{ end }}
 {{- range $theirs, $ours := dict "enablePathPrefixMatching" "enable_path_prefix_matching" "enablePathSuffixMatching" "enable_path_suffix_matching" "enableStrictRoutes" "enable_strict_routes" }}
 {{- if hasKey $gateway $theirs }}{{ $_ := set $server $ours (get $gateway $theirs) }}{{ end }}
 {{- end }}
@@ -87,7 +109,7 @@ a value of its own for replaces it; other settings become part of tyk.conf, unde
 
 {{- /* Pods and services. */ -}}
 {{- with get $gateway "replicaCount" }}{{ $_ := set $values "replicas" (int .) }}{{ end }}
-{{- range $theirs, $ours := dict "podAnnotations" "podAnnotations" "podLabels" "podLabels" "nodeSelector" "nodeSelector" "tolerations" "tolerations" "affinity" "affinity" "resources" "resources" "imagePullSecrets" "imagePullSecrets" }}
+{{- range $theirs, $ours := dict "podAnnotations" "podAnnotations" "podLabels" "podLabels" "nodeSelector" "nodeSelector" "tolerations" "tolerations" "affinity" "affinity" "resources" "resources" "imagePullSecrets" "imagePullSecrets" "topologySpreadConstraints" "topologySpreadConstraints" "priorityClassName" "priorityClassName" }}
 {{- with get $gateway $theirs }}{{ $_ := set $values $ours . }}{{ end }}
 {{- end }}
 {{- $_ := set $values "env" (concat $values.env (get $gateway "extraEnvs" | default list)) }}

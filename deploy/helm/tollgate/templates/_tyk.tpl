@@ -43,6 +43,16 @@ a value of its own for replaces it; other settings become part of tyk.conf, unde
 {{- if $storage }}{{ $config = mergeOverwrite $config (dict "storage" $storage) }}{{ end }}
 
 {{- /* The configuration. */ -}}
+{{- $server := dict }}
+{{- if or $gateway (hasKey $global "secrets") (hasKey $global "redis") }}
+{{- /* What their chart sets if nobody says otherwise. */ -}}
+{{- $ours := dict "hash_key_function" "murmur128" "enable_custom_domains" true "global_session_lifetime" 100 "max_idle_connections_per_host" 500 }}
+{{- $_ := set $ours "policies" (dict "allow_explicit_policy_id" true) }}
+{{- $_ := set $ours "coprocess_options" (dict "enable_coprocess" true) }}
+{{- $config = mergeOverwrite $ours $config }}
+{{- range list "enable_websockets" "enable_path_prefix_matching" "enable_path_suffix_matching" "enable_strict_routes" }}{{ $_ := set $server . true }}{{ end }}
+{{- $_ := set $server "xff_depth" 1 }}
+{{- end }}
 {{- if hasKey $global "hashKeys" }}{{ $_ := set $config "hash_keys" $global.hashKeys }}{{ end }}
 {{- if kindIs "bool" (get $gateway "analyticsEnabled") }}{{ $_ := set $config "enable_analytics" $gateway.analyticsEnabled }}{{ else if dig "components" "pump" false $global }}{{ $_ := set $config "enable_analytics" true }}{{ end }}
 {{- if get $gateway "enableFixedWindowRateLimiter" }}{{ $_ := set $config "enable_fixed_window_rate_limiter" true }}{{ end }}
@@ -60,12 +70,6 @@ a value of its own for replaces it; other settings become part of tyk.conf, unde
 {{- end }}
 {{- if or (hasKey $global "oasValidateExamples") (hasKey $global "oasValidateSchemaDefaults") }}
 {{- $_ := set $config "oas_config" (dict "validate_examples" (dig "oasValidateExamples" false $global) "validate_schema_defaults" (dig "oasValidateSchemaDefaults" false $global)) }}
-{{- end }}
-{{- $server := dict }}
-{{- if $gateway }}
-{{- /* What their chart sets without asking. */ -}}
-{{- $_ := set $server "enable_websockets" true }}
-{{- $config = mergeOverwrite (dict "policies" (dict "allow_explicit_policy_id" true) "coprocess_options" (dict "enable_coprocess" true)) $config }}
 {{- end }}
 {{- with dig "httpsServerOptions" "xffDepth" "" $gateway }}{{ $_ := set $server "xff_depth" (int .) }}{{ end }}
 {{- range $theirs, $ours := dict "enablePathPrefixMatching" "enable_path_prefix_matching" "enablePathSuffixMatching" "enable_path_suffix_matching" "enableStrictRoutes" "enable_strict_routes" }}

@@ -4,12 +4,13 @@ use crate::cli::KubernetesOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
 use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_model::Problem;
 use tollgate_observe::logs;
 
 /// The name of its documents in the store.
@@ -53,7 +54,7 @@ impl Controller {
         let (first, served) = mpsc::sync_channel(1);
         let controller = runtime.block_on(tollgate_kubernetes::Controller::new(self.0))?;
         let run = move || {
-            let sink = Arc::new(StoreSink { definitions, first });
+            let sink = Arc::new(StoreSink { definitions, first, told: Mutex::default() });
             if let Err(error) = runtime.block_on(controller.run(sink, stopped)) {
                 tracing::error!(%error, "the controller for Kubernetes has ended");
             }
@@ -90,6 +91,8 @@ fn identity() -> String {
 struct StoreSink {
     definitions: Arc<DefinitionStore>,
     first: mpsc::SyncSender<()>,
+    /// The problems of backends that there are.
+    told: Mutex<Vec<Problem>>,
 }
 
 impl DocumentSink for StoreSink {
@@ -112,7 +115,12 @@ impl DocumentSink for StoreSink {
             .iter()
             .filter_map(|(name, backend)| Some((name.clone(), read(name, serde_json::from_value(backend.clone()))?)))
             .collect();
-        logs::problems(&self.definitions.set_external_backends(SOURCE, backends));
+        let problems = self.definitions.set_external_backends(SOURCE, backends);
+        // Endpoints change often: what was told is not told again.
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<Problem> = problems.iter().filter(|problem| !told.contains(problem)).cloned().collect();
+        logs::problems(&new);
+        *told = problems;
     }
 }
 

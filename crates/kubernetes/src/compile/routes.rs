@@ -2,6 +2,7 @@
 
 use super::attachment::{Attached, ParentState, attach};
 use super::backends::{Backends, OwnCertificate, Traffic};
+use super::filters::unsupported;
 use super::gateways::Gateways;
 use super::grants::Referrer;
 use super::hosts::overlap;
@@ -105,7 +106,12 @@ impl<'c> Routes<'c> {
             let mut context = RuleContext::new(&self.backends, policies, from, traffic(kind, group), certificate);
             let mut rules = Vec::with_capacity(spec.rules.len());
             for (position, written) in spec.rules.iter().enumerate() {
-                match rule_of(written, &mut context) {
+                let rule = if position > 0 && traffic(kind, group) >= Traffic::Terminated {
+                    Err(unsupported("Connections have no more than one rule"))
+                } else {
+                    rule_of(written, &mut context)
+                };
+                match rule {
                     Ok(rule) => rules.push(rule),
                     // What can't act can't in any group.
                     Err(fault) if number == 0 => dropped.push((position, fault)),

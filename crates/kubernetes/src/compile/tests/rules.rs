@@ -81,3 +81,18 @@ fn a_rule_that_can_not_act_is_left_out() {
         assert_eq!(documents(&[BASE, &route]).contains("k8s-httproute-default.r"), routes == 1);
     }
 }
+
+#[test]
+fn connections_have_one_rule() {
+    let gateway = "kind: Gateway\nmetadata: {name: gw, namespace: default}\nspec: {gatewayClassName: tollgate, listeners: [{name: tcp, port: 80, protocol: TCP}]}";
+    let route = format!(
+        "kind: TCPRoute\nmetadata: {{name: r, namespace: default}}\nspec: {{parentRefs: [{{name: gw}}], rules: [{{{ECHO}}}, {{{ECHO}}}]}}"
+    );
+    let documents = documents(&[BASE, gateway, &route]);
+    let to = r#"{"backends":[{"backend":"default/echo:8080/tcp","weight":1}]}"#;
+    assert!(
+        documents.contains(&format!("k8s-tcproute-default.r stream /default/r\n  at default/gw/tcp []\n  {to}\nbackend ")),
+        "{documents}"
+    );
+    assert!(conditions(&[BASE, gateway, &route]).ends_with("  gw +Accepted +ResolvedRefs +PartiallyInvalid:UnsupportedValue\n"));
+}

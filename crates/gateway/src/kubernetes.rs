@@ -49,6 +49,7 @@ impl Controller {
     /// # Errors
     /// There is no way to an API server. One that does not answer is no error.
     pub(crate) fn start(self, definitions: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+        definitions.await_external(SOURCE);
         let (stop, stopped) = watch::channel(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (first, served) = mpsc::sync_channel(1);

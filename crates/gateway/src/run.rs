@@ -158,9 +158,13 @@ fn serve(
 /// The configuration, the log that it describes, and the settings of the data plane.
 fn configured(options: &RunOptions, for_cluster: bool) -> Result<(GatewayConfig, Log, Settings), Box<dyn Error>> {
     let (mut config, problems) = load_config(options)?;
-    if for_cluster && config.listen_address.is_empty() {
-        // On all addresses, the gateway's own port would be one that no Gateway can have.
-        config.listen_address = Ipv4Addr::LOCALHOST.to_string();
+    if for_cluster {
+        // Routes may carry them, and no file says otherwise of a cluster.
+        config.http_server_options.enable_websockets = true;
+        if config.listen_address.is_empty() {
+            // On all addresses, the gateway's own port would be one that no Gateway can have.
+            config.listen_address = Ipv4Addr::LOCALHOST.to_string();
+        }
     }
     let log = start_log(options, &config);
     logs::problems(&problems);

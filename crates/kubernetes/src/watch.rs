@@ -7,23 +7,45 @@ use futures_util::TryStreamExt;
 use kube::api::{ApiResource, DynamicObject};
 use kube::core::{GroupVersionKind, ObjectMeta};
 use kube::runtime::WatchStreamExt;
+use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, Client};
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long an API server that does not answer, or has no definitions, is left alone.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// How often definitions are looked for that were missing, and need not be there.
 const LOOK_FOR_MISSING: Duration = Duration::from_secs(15);
+/// Between two tries of a watch that fails.
+const PAUSE_LEAST: Duration = Duration::from_millis(500);
+const PAUSE_MOST: Duration = Duration::from_secs(4);
 
 /// The API server's name of each kind that it has.
-pub(crate) type Resources = BTreeMap<ResourceKind, ApiResource>;
+type Resources = BTreeMap<ResourceKind, ApiResource>;
+
+/// The same for those who write, as kinds come to be defined.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownResources(Arc<Mutex<Resources>>);
+
+impl KnownResources {
+    pub(crate) fn get(&self, kind: ResourceKind) -> Option<ApiResource> {
+        self.lock().get(&kind).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Resources> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Begins all watches, once the API server answers and has what is needed.
-pub(crate) async fn start(client: Client, namespaces: Vec<String>, picture: Arc<Picture>) -> (Resources, InstalledDefinitions) {
+pub(crate) async fn start(
+    client: Client,
+    namespaces: Vec<String>,
+    picture: Arc<Picture>,
+) -> (KnownResources, InstalledDefinitions) {
     let mut said = String::new();
     let (resources, installed) = loop {
         let trouble = match found(&client).await {
@@ -51,20 +73,29 @@ pub(crate) async fn start(client: Client, namespaces: Vec<String>, picture: Arc<
         watch(&client, *kind, resource, &namespaces, &picture);
     }
     picture.start();
+    let known = KnownResources(Arc::new(Mutex::new(resources)));
     if !missing.is_empty() {
-        tokio::spawn(watch_missing(client, missing, namespaces, picture));
+        tokio::spawn(watch_missing(client, missing, namespaces, (known.clone(), picture)));
     }
-    (resources, installed)
+    (known, installed)
 }
 
 /// Watches kinds that were not defined at the start as soon as they are.
-async fn watch_missing(client: Client, mut missing: Vec<ResourceKind>, namespaces: Vec<String>, picture: Arc<Picture>) {
+async fn watch_missing(
+    client: Client,
+    mut missing: Vec<ResourceKind>,
+    namespaces: Vec<String>,
+    (known, picture): (KnownResources, Arc<Picture>),
+) {
     while !missing.is_empty() {
         tokio::time::sleep(LOOK_FOR_MISSING).await;
         let Ok((resources, _)) = found(&client).await else { continue };
         for kind in missing.extract_if(.., |kind| resources.contains_key(kind)) {
             tracing::info!(%kind, "its definition is there now");
-            resources.get(&kind).iter().for_each(|resource| watch(&client, kind, resource, &namespaces, &picture));
+            if let Some(resource) = resources.get(&kind) {
+                known.lock().insert(kind, resource.clone());
+                watch(&client, kind, resource, &namespaces, &picture);
+            }
         }
     }
 }
@@ -126,11 +157,31 @@ fn watch(client: &Client, kind: ResourceKind, resource: &ApiResource, namespaces
     }
 }
 
+/// How long a watch waits after it has failed: twice as long each time, so that an API server that is back is watched again soon.
+#[derive(Default)]
+struct WatchPause(Option<Duration>);
+
+impl Iterator for WatchPause {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let pause = self.0.map_or(PAUSE_LEAST, |last| (last * 2).min(PAUSE_MOST));
+        self.0 = Some(pause);
+        self.0
+    }
+}
+
+impl Backoff for WatchPause {
+    fn reset(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// Takes over what happens to the objects of a kind, for ever.
 async fn follow(objects: Api<DynamicObject>, kind: ResourceKind, scope: Option<String>, picture: Arc<Picture>) {
     let fields = kind.place().fields;
     let config = if fields.is_empty() { watcher::Config::default() } else { watcher::Config::default().fields(fields) };
-    let mut events = pin!(watcher(objects, config).default_backoff());
+    let mut events = pin!(watcher(objects, config).backoff(WatchPause::default()));
     let mut listed = BTreeSet::new();
     let mut is_in_trouble = false;
     loop {

@@ -4,15 +4,16 @@ use crate::cluster::Cluster;
 use crate::compile::{OwnObject, StatusChange};
 use crate::objects::{Key, ResourceKind};
 use crate::picture::Picture;
-use crate::watch::Resources;
+use crate::watch::KnownResources;
 use futures_util::{StreamExt, stream};
 use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::{Api, Client};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Statuses that are written at the same time.
 const WRITES_AT_ONCE: usize = 8;
@@ -23,6 +24,8 @@ const FIELD_MANAGER: &str = "tollgate";
 
 /// How long it takes until what could not be written is tried again.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
+/// The same for what is not allowed, until somebody allows it.
+const REFUSED_AGAIN: Duration = Duration::from_secs(60);
 
 /// What is to be written by whoever leads.
 #[derive(Clone, Default)]
@@ -34,13 +37,17 @@ pub(crate) struct WantedWrites {
 /// Writes beside the controller, so that what is served waits for no write.
 pub(crate) struct Writer {
     client: Client,
-    resources: Resources,
+    resources: KnownResources,
     picture: Arc<Picture>,
     /// The versions of objects whose status was written, until the watch brings newer ones.
     written: HashMap<(ResourceKind, Key), String>,
     applied: Arc<AppliedObjects>,
     /// Whether it is allowed to write objects of its own.
     may_apply: bool,
+    /// Kinds whose statuses it may not write, as far as it knows.
+    refused: HashSet<ResourceKind>,
+    /// When it looks whether it may.
+    ask_again: Option<Instant>,
 }
 
 /// The objects of the controller's own as they were written last.
@@ -62,18 +69,33 @@ impl Writer {
     /// Starts it. What it is given last is what it writes.
     pub(crate) fn start(
         client: Client,
-        resources: Resources,
+        resources: KnownResources,
         picture: Arc<Picture>,
     ) -> (watch::Sender<WantedWrites>, Arc<AppliedObjects>) {
         let (sender, wanted) = watch::channel(WantedWrites::default());
         let applied = Arc::<AppliedObjects>::default();
-        let writer = Writer { client, resources, picture, written: HashMap::new(), applied: applied.clone(), may_apply: true };
+        let (written, applied_copy) = (HashMap::new(), applied.clone());
+        let (refused, ask_again) = (HashSet::new(), None);
+        let writer = Writer { client, resources, picture, written, applied: applied_copy, may_apply: true, refused, ask_again };
         tokio::spawn(writer.run(wanted));
         (sender, applied)
     }
 
     async fn run(mut self, mut wanted: watch::Receiver<WantedWrites>) {
-        while wanted.changed().await.is_ok() {
+        loop {
+            let again = async {
+                match self.ask_again {
+                    Some(time) => tokio::time::sleep_until(time).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = wanted.changed() => if changed.is_err() { return },
+                () = again => {
+                    self.ask_again = None;
+                    self.written.retain(|(kind, _), _| !self.refused.contains(kind));
+                }
+            }
             let WantedWrites { statuses, objects } = wanted.borrow_and_update().clone();
             let mut is_complete = self.apply(objects).await;
             for some in self.unwritten(statuses).chunks(WRITES_BETWEEN_LOOKS) {
@@ -93,8 +115,8 @@ impl Writer {
     async fn apply(&mut self, objects: Vec<OwnObject>) -> bool {
         let mut is_complete = true;
         for object in objects {
-            let Some(resource) = self.resources.get(&object.kind).filter(|_| self.may_apply) else { continue };
-            let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), &object.key.namespace, resource);
+            let Some(resource) = self.resources.get(object.kind).filter(|_| self.may_apply) else { continue };
+            let api: Api<DynamicObject> = Api::namespaced_with(self.client.clone(), &object.key.namespace, &resource);
             let parameters = PatchParams::apply(FIELD_MANAGER).force();
             match api.patch(&object.key.name, &parameters, &Patch::Apply(&object.document)).await {
                 Ok(_) => {}
@@ -127,31 +149,57 @@ impl Writer {
     /// Writes statuses. `false` if some could not be written.
     async fn write(&mut self, changes: Vec<StatusChange>) -> bool {
         let writes = changes.into_iter().filter_map(|change| {
-            let resource = self.resources.get(&change.kind)?;
+            let resource = self.resources.get(change.kind)?;
             let objects: Api<DynamicObject> = if change.key.namespace.is_empty() {
-                Api::all_with(self.client.clone(), resource)
+                Api::all_with(self.client.clone(), &resource)
             } else {
-                Api::namespaced_with(self.client.clone(), &change.key.namespace, resource)
+                Api::namespaced_with(self.client.clone(), &change.key.namespace, &resource)
             };
             Some(write(objects, change))
         });
-        let results: Vec<(StatusChange, bool)> = stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).collect().await;
-        let is_complete = results.iter().all(|(_, is_written)| *is_written);
-        let done = results.into_iter().filter(|(_, is_written)| *is_written);
-        self.written.extend(done.map(|(change, _)| ((change.kind, change.key), change.resource_version)));
+        let results: Vec<(StatusChange, StatusWrite)> = stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).collect().await;
+        let mut is_complete = true;
+        for (change, end) in results {
+            match end {
+                StatusWrite::Done => {
+                    self.refused.remove(&change.kind);
+                }
+                StatusWrite::Refused(why) => {
+                    if self.refused.insert(change.kind) {
+                        tracing::warn!(kind = %change.kind, why, "statuses of this kind can't be written: it is not allowed");
+                    }
+                    self.ask_again.get_or_insert_with(|| Instant::now() + REFUSED_AGAIN);
+                }
+                StatusWrite::Failed => {
+                    is_complete = false;
+                    continue;
+                }
+            }
+            self.written.insert((change.kind, change.key), change.resource_version);
+        }
         is_complete
     }
 }
 
-async fn write(objects: Api<DynamicObject>, change: StatusChange) -> (StatusChange, bool) {
+/// How the write of a status ended.
+enum StatusWrite {
+    /// The object has it, or is another one by now.
+    Done,
+    /// Whoever runs this has not the right.
+    Refused(String),
+    Failed,
+}
+
+async fn write(objects: Api<DynamicObject>, change: StatusChange) -> (StatusChange, StatusWrite) {
     let patch = json!({"metadata": {"resourceVersion": change.resource_version}, "status": change.status});
     let done = match objects.patch_status(&change.key.name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-        Ok(_) => true,
+        Ok(_) => StatusWrite::Done,
         // Somebody was faster: the watch brings what it is now.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => true,
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => StatusWrite::Done,
+        Err(kube::Error::Api(status)) if status.code == 403 => StatusWrite::Refused(status.message.clone()),
         Err(error) => {
             tracing::warn!(kind = %change.kind, object = %change.key, %error, "a status can't be written; retrying");
-            false
+            StatusWrite::Failed
         }
     };
     (change, done)

@@ -27,6 +27,17 @@ impl DefinitionStore {
     /// Replaces all definitions and listeners of a source, and serves the result. What is unchanged keeps what was compiled of it; a broken definition
     /// keeps its last good version. Blocks.
     pub fn set_external(&self, source: &str, documents: ExternalDocuments) -> ReloadReport {
+        let report = self.replace_external(source, documents);
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(source);
+        report
+    }
+
+    /// Counts as not loaded until the documents of a source are there.
+    pub fn await_external(&self, source: &str) {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned());
+    }
+
+    fn replace_external(&self, source: &str, documents: ExternalDocuments) -> ReloadReport {
         let start = Instant::now();
         let _one_at_a_time = self.lock();
         let ExternalDocuments { definitions, listeners } = documents;

@@ -12,7 +12,7 @@ use super::text::DefinitionText;
 use super::wanted::{ChangedDocuments, DocumentProblem, WantedDocument};
 use crate::compile::{assemble, sockets};
 use crate::ports::ApiPorts;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,8 @@ pub struct DefinitionStore {
     /// In service. Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// Other sources whose documents are not there yet.
+    pub(super) awaited: Mutex<BTreeSet<String>>,
     /// When what is in service was read, in milliseconds since 1970.
     read_unix_ms: Mutex<u64>,
     /// Others have it too as long as they have changes that are not stored yet.
@@ -135,6 +137,7 @@ impl DefinitionStore {
             changing: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            awaited: Mutex::default(),
             read_unix_ms: Mutex::default(),
             untold: Arc::default(),
             changes: OnceLock::new(),
@@ -175,9 +178,9 @@ impl DefinitionStore {
         self.places.policy_path()
     }
 
-    /// Whether the definitions have been read at least once.
+    /// Whether the definitions of all sources have been read at least once.
     pub fn has_loaded(&self) -> bool {
-        self.loaded.load(Ordering::Relaxed)
+        self.loaded.load(Ordering::Relaxed) && self.awaited.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Reads what has changed and publishes a snapshot. Blocks.

@@ -61,6 +61,7 @@ class Cluster:
         self.directory, self.programs, self.processes = pathlib.Path(directory), programs, processes
         self.token = secrets.token_hex(16)
         self.kubeconfig = self.directory / "kubeconfig"
+        self.account_key, self.tokens = self.directory / "service-accounts.pem", self.directory / "tokens.csv"
         self.authority = self.directory / "apiserver/apiserver.crt"
 
     def start(self, say):
@@ -68,6 +69,7 @@ class Cluster:
         make_network()
         say("etcd and the API server")
         self.start_store()
+        self.make_credentials()
         self.start_server()
         self.write_kubeconfig()
         say("controllers, scheduler and kubelet")
@@ -83,16 +85,18 @@ class Cluster:
             *("--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", "http://127.0.0.1:2380"),
         )
 
+    def make_credentials(self):
+        subprocess.run(["openssl", "genrsa", "-out", self.account_key, "2048"], check=True, capture_output=True)
+        self.tokens.write_text(f"{self.token},admin,admin,system:masters\n")
+
     def start_server(self):
-        key, tokens = self.directory / "service-accounts.pem", self.directory / "tokens.csv"
-        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
-        tokens.write_text(f"{self.token},admin,admin,system:masters\n")
         self.processes.start(
             "apiserver",
-            *(self.programs / "cluster", "apiserver", "--etcd-servers=http://127.0.0.1:2379", f"--token-auth-file={tokens}"),
+            *(self.programs / "cluster", "apiserver", "--etcd-servers=http://127.0.0.1:2379", f"--token-auth-file={self.tokens}"),
             *(f"--bind-address={SERVER[0]}", f"--advertise-address={SERVER[0]}", f"--secure-port={SERVER[1]}"),
             *(f"--cert-dir={self.authority.parent}", f"--service-cluster-ip-range={SERVICES}", "--authorization-mode=RBAC"),
-            *("--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"),
+            *("--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={self.account_key}"),
+            f"--service-account-signing-key-file={self.account_key}",
             # There is no controller that would remove the taints of a new node.
             *("--kubelet-preferred-address-types=InternalIP", "--profiling=false", "--disable-admission-plugins=TaintNodesByCondition"),
         )
@@ -178,11 +182,11 @@ class Cluster:
             for each in json.loads(classes)["items"]
         )
 
-    def request(self, method, path, document=None):
+    def request(self, method, path, document=None, kind="application/yaml"):
         context = ssl.create_default_context(cafile=self.authority) if self.authority.exists() else ssl.create_default_context()
         connection = http.client.HTTPSConnection(*SERVER, timeout=10, context=context)
         try:
-            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/yaml", "Accept": "application/json"}
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind, "Accept": "application/json"}
             connection.request(method, path, document, headers)
             response = connection.getresponse()
             return response.status, response.read().decode()

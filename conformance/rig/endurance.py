@@ -153,7 +153,7 @@ def die(cluster, gateway, seconds, say):
 def change_replicas(cluster):
     for replicas in (5, 1, 5, 1):
         cluster.request("PATCH", f"{DEPLOYMENTS}/echo", json.dumps({"spec": {"replicas": replicas}}), "application/merge-patch+json")
-        cluster.processes.wait_for(f"{replicas} replicas", lambda: ready_replicas(cluster) == (replicas, replicas), PATIENCE_S)  # noqa: B023
+        cluster.processes.wait_for(f"{replicas} replicas", lambda: ready_replicas(cluster) == (replicas, replicas), PATIENCE_S)
         time.sleep(2)
 
 

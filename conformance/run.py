@@ -193,9 +193,12 @@ def start_gateway(arguments, kubernetes, processes):
     say("tollgate")
     home = kubernetes.directory / "tollgate"
     home.mkdir()
+    kubernetes.install([build.FOLDER / "rig/permissions.yaml"])
+    kubeconfig = home / "kubeconfig"
+    kubernetes.write_kubeconfig("tollgate", kubeconfig)
     processes.start(
         "tollgate",
-        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubernetes.kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
+        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
         *("--addresses", cluster.GATEWAYS[0], *arguments.tollgate_args),
         environment={**os.environ, "HOME": str(home)}, folder=home,
     )

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from rig import build, cluster, suite
+from rig import build, cluster, endurance, suite
 from rig.process import Failure, Processes
 
 CONTROLLER_NAME = "tollgate.dev/gateway-controller"
@@ -59,6 +59,9 @@ def parse():
     parser.add_argument("--version", default="main", help="the version that the report names")
     parser.add_argument("--failures", type=pathlib.Path, metavar="FILE", help="write the tests that failed, with what they said, as Markdown")
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
+    parser.add_argument("--endurance", action="store_true", help="instead of the suite: many routes, outages of the API server, changing replicas")
+    parser.add_argument("--routes", type=int, default=5000, help="how many routes --endurance creates (default: 5000)")
+    parser.add_argument("--outage", type=int, default=60, metavar="SECONDS", help="for how long the API server is away in --endurance (default: 60)")
     parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s: for work on the gateway")
     parser.add_argument("--lenient", action="store_true", help="run the tests even if the suite's setup fails")
     parser.add_argument("--only-setup", action="store_true", help="start the cluster and the gateway, install the definitions, run no test")
@@ -190,9 +193,12 @@ def start_gateway(arguments, kubernetes, processes):
     say("tollgate")
     home = kubernetes.directory / "tollgate"
     home.mkdir()
+    kubernetes.install([build.FOLDER / "rig/permissions.yaml"])
+    kubeconfig = home / "kubeconfig"
+    kubernetes.write_kubeconfig("tollgate", kubeconfig)
     processes.start(
         "tollgate",
-        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubernetes.kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
+        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
         *("--addresses", cluster.GATEWAYS[0], *arguments.tollgate_args),
         environment={**os.environ, "HOME": str(home)}, folder=home,
     )
@@ -204,6 +210,10 @@ def start_gateway(arguments, kubernetes, processes):
 def test(arguments, kubernetes, programs):
     if not arguments.binary:
         return 0 if suite.check_rig(kubernetes, programs, say) else 1
+    if arguments.endurance:
+        failures = endurance.run(kubernetes, arguments, say)
+        say("all requests were answered" if not failures else "requests failed during: " + "; ".join(failures))
+        return 1 if failures else 0
     results = suite.run(kubernetes, programs, arguments, say)
     print()
     for line in suite.summary(results):

@@ -39,6 +39,8 @@ PATHS = {
     "CustomResourceDefinition": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
     "ValidatingAdmissionPolicy": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
     "ValidatingAdmissionPolicyBinding": "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "GatewayClass": "/apis/gateway.networking.k8s.io/v1/gatewayclasses",
 }
 
@@ -59,8 +61,10 @@ def make_network():
 class Cluster:
     def __init__(self, directory, programs, processes):
         self.directory, self.programs, self.processes = pathlib.Path(directory), programs, processes
-        self.token = secrets.token_hex(16)
+        # By user: the administrator's and that of the gateway.
+        self.tokens = {user: secrets.token_hex(16) for user in ("admin", "tollgate")}
         self.kubeconfig = self.directory / "kubeconfig"
+        self.account_key, self.token_file = self.directory / "service-accounts.pem", self.directory / "tokens.csv"
         self.authority = self.directory / "apiserver/apiserver.crt"
 
     def start(self, say):
@@ -68,8 +72,9 @@ class Cluster:
         make_network()
         say("etcd and the API server")
         self.start_store()
+        self.make_credentials()
         self.start_server()
-        self.write_kubeconfig()
+        self.write_kubeconfig("admin", self.kubeconfig)
         say("controllers, scheduler and kubelet")
         self.start_controllers()
         self.start_kubelet()
@@ -83,16 +88,18 @@ class Cluster:
             *("--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", "http://127.0.0.1:2380"),
         )
 
+    def make_credentials(self):
+        subprocess.run(["openssl", "genrsa", "-out", self.account_key, "2048"], check=True, capture_output=True)
+        self.token_file.write_text("{admin},admin,admin,system:masters\n{tollgate},tollgate,tollgate\n".format(**self.tokens))
+
     def start_server(self):
-        key, tokens = self.directory / "service-accounts.pem", self.directory / "tokens.csv"
-        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
-        tokens.write_text(f"{self.token},admin,admin,system:masters\n")
         self.processes.start(
             "apiserver",
-            *(self.programs / "cluster", "apiserver", "--etcd-servers=http://127.0.0.1:2379", f"--token-auth-file={tokens}"),
+            *(self.programs / "cluster", "apiserver", "--etcd-servers=http://127.0.0.1:2379", f"--token-auth-file={self.token_file}"),
             *(f"--bind-address={SERVER[0]}", f"--advertise-address={SERVER[0]}", f"--secure-port={SERVER[1]}"),
             *(f"--cert-dir={self.authority.parent}", f"--service-cluster-ip-range={SERVICES}", "--authorization-mode=RBAC"),
-            *("--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}"),
+            *("--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={self.account_key}"),
+            f"--service-account-signing-key-file={self.account_key}",
             # There is no controller that would remove the taints of a new node.
             *("--kubelet-preferred-address-types=InternalIP", "--profiling=false", "--disable-admission-plugins=TaintNodesByCondition"),
         )
@@ -119,23 +126,23 @@ class Cluster:
             *("--programs", ",".join(f"{image}={self.programs / image}" for image in ("echo-basic", "coredns"))),
         )
 
-    def write_kubeconfig(self):
+    def write_kubeconfig(self, user, file):
         """JSON is YAML as well."""
         cluster = {"server": f"https://{SERVER[0]}:{SERVER[1]}", "certificate-authority": str(self.authority)}
-        self.kubeconfig.write_text(
+        file.write_text(
             json.dumps(
                 {
                     "apiVersion": "v1",
                     "kind": "Config",
                     "clusters": [{"name": "rig", "cluster": cluster}],
-                    "users": [{"name": "admin", "user": {"token": self.token}}],
-                    "contexts": [{"name": "rig", "context": {"cluster": "rig", "user": "admin"}}],
+                    "users": [{"name": user, "user": {"token": self.tokens[user]}}],
+                    "contexts": [{"name": "rig", "context": {"cluster": "rig", "user": user}}],
                     "current-context": "rig",
                 },
                 indent=1,
             )
         )
-        self.kubeconfig.chmod(0o600)
+        file.chmod(0o600)
 
     def server_is_ready(self):
         try:
@@ -178,11 +185,11 @@ class Cluster:
             for each in json.loads(classes)["items"]
         )
 
-    def request(self, method, path, document=None):
+    def request(self, method, path, document=None, kind="application/yaml"):
         context = ssl.create_default_context(cafile=self.authority) if self.authority.exists() else ssl.create_default_context()
         connection = http.client.HTTPSConnection(*SERVER, timeout=10, context=context)
         try:
-            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/yaml", "Accept": "application/json"}
+            headers = {"Authorization": f"Bearer {self.tokens['admin']}", "Content-Type": kind, "Accept": "application/json"}
             connection.request(method, path, document, headers)
             response = connection.getresponse()
             return response.status, response.read().decode()

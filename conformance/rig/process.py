@@ -40,6 +40,16 @@ class Processes:
                 raise Failure(f"{what}: not within {seconds} s; logs are in {self.logs}")
             time.sleep(0.1)
 
+    def named(self, wanted):
+        return next(process for name, process, _ in self.started if name == wanted)
+
+    def stop(self, wanted):
+        """Ends one at once."""
+        process = self.named(wanted)
+        process.kill()
+        process.wait()
+        self.started = [each for each in self.started if each[1] is not process]
+
     def end(self):
         for _, process, _ in reversed(self.started):
             if process.poll() is None:

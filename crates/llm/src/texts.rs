@@ -111,6 +111,9 @@ struct Bracket {
 /// Takes the brackets around a value, where it is, and whether it is a string.
 type Visit<'v> = dyn FnMut(&[Bracket], Range<usize>, bool) + 'v;
 
+/// Tells what a string is, by the brackets around it and its place; `None` if it is no text.
+type KindOf<'k> = dyn Fn(&[Bracket], &Range<usize>) -> Option<TextKind> + 'k;
+
 /// The texts of a request, in their order. The document is valid JSON; in another one, something or nothing is found.
 pub fn request_texts(document: &[u8]) -> Vec<TextPlace> {
     texts_of(document, &|brackets, range| kind_in_request(document, brackets, range))
@@ -121,7 +124,7 @@ pub fn answer_texts(document: &[u8]) -> Vec<TextPlace> {
     texts_of(document, &|brackets, _| kind_in_answer(document, brackets))
 }
 
-fn texts_of(document: &[u8], kind_of: &dyn Fn(&[Bracket], &Range<usize>) -> Option<TextKind>) -> Vec<TextPlace> {
+fn texts_of(document: &[u8], kind_of: &KindOf<'_>) -> Vec<TextPlace> {
     let (mut found, mut thoughts) = (Vec::new(), HashSet::new());
     walk(document, &mut |brackets, range, is_text| {
         let number = brackets.last().map_or(0, |bracket| bracket.number);

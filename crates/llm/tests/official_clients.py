@@ -4,9 +4,12 @@ import sys
 
 import anthropic
 import openai
+from google import genai
+from google.genai import errors, types
 
 url = sys.argv[1]
 client = openai.OpenAI(base_url=url + "/v1", api_key="k", max_retries=0)
+google = genai.Client(api_key="k", http_options=types.HttpOptions(base_url=url, retry_options=types.HttpRetryOptions(attempts=1)))
 claude = anthropic.Anthropic(base_url=url, api_key="k", max_retries=0)
 QUESTION = [{"role": "user", "content": "Hi"}]
 TEXT = "Grüezi 🦀"
@@ -102,7 +105,37 @@ def embeddings():
     assert [item.embedding for item in answer.data] == [[0.25, -1.0], [0.5, 0.125]] and answer.usage.total_tokens == 4
 
 
+def contents():
+    generate, stream = google.models.generate_content, google.models.generate_content_stream
+    answer = generate(model="m", contents="Hi")
+    assert answer.text == TEXT and answer.candidates[0].finish_reason == types.FinishReason.STOP
+    usage = answer.usage_metadata
+    assert (usage.prompt_token_count, usage.candidates_token_count, usage.cached_content_token_count) == (7, 3, 2)
+    chunks = list(stream(model="m", contents="Hi"))
+    assert "".join(chunk.text or "" for chunk in chunks) == TEXT and chunks[-1].usage_metadata.total_token_count == 10
+    declarations = [types.FunctionDeclaration(name=name, parameters=types.Schema(type="OBJECT")) for name in ("weather", "now")]
+    config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declarations)])
+    answer = generate(model="m", contents="Hi", config=config)
+    whole = [answer.candidates[0].content]
+    streamed = [chunk.candidates[0].content for chunk in stream(model="m", contents="Hi", config=config)]
+    for said in (whole, streamed):
+        parts = [part for content in said for part in content.parts]
+        calls = [part.function_call for part in parts if part.function_call]
+        assert [(call.id, call.name, call.args) for call in calls] == [("toolu_1", "weather", {"city": "Bern"}), ("toolu_2", "now", {})]
+        assert "".join(part.text for part in parts if part.thought) == "Hm" and any(part.thought_signature for part in parts)
+        results = [types.Part.from_function_response(name=call.name, response={"output": "sunny"}) for call in calls]
+        again = [types.UserContent("Hi"), *said, types.UserContent(results)]
+        assert generate(model="m", contents=again).text == TEXT
+    busy = raises(errors.ClientError, lambda: generate(model="busy", contents="Hi"), "Slow down")
+    assert (busy.code, busy.status) == (429, "RESOURCE_EXHAUSTED")
+    raises(errors.ClientError, lambda: generate(model="unknown", contents="Hi"), "no such model")
+    config = types.GenerateContentConfig(candidate_count=2)
+    raises(errors.ClientError, lambda: generate(model="m", contents="Hi", config=config), "`generationConfig.candidateCount`")
+    raises(errors.ServerError, lambda: list(stream(model="broken", contents="Hi")), "ended in the middle")
+
+
 chat()
+contents()
 responses()
 messages()
 embeddings()

@@ -1,11 +1,11 @@
-//! The official clients of OpenAI and Anthropic call a server that answers with what this crate writes: whole answers, streams, tools, errors.
+//! The official clients of OpenAI, Anthropic and Google call a server that answers with what this crate writes: whole answers, streams, tools, errors.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
-use tollgate_llm::{AnswerContext, ClientApi, Fault, FaultKind, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{AnswerContext, ClientApi, Fault, FaultKind, GeminiPath, Provider, ProviderApi, ProviderCredential};
 
 const BYTES_MAX: usize = 1 << 20;
 
@@ -73,12 +73,22 @@ struct Response {
     body: Vec<u8>,
 }
 
+/// What the path of Google's clients says, in the document.
+fn called(path: &str, body: &[u8]) -> Option<Vec<u8>> {
+    let (model, verb) = path.strip_prefix("/v1/models/")?.rsplit_once(':')?;
+    let path = GeminiPath { model: model.to_owned(), stream: verb == "streamGenerateContent" };
+    Some(path.into_body(body, BYTES_MAX).expect("an object"))
+}
+
 fn respond(path: &str, body: &[u8]) -> Response {
+    let called = called(path, body);
+    let body = called.as_deref().unwrap_or(body);
     let client = match path {
         "/v1/chat/completions" => ClientApi::OpenAiChat,
         "/v1/responses" => ClientApi::OpenAiResponses,
         "/v1/messages" => ClientApi::AnthropicMessages,
         "/v1/embeddings" => return embed(body),
+        _ if called.is_some() => ClientApi::Gemini,
         _ => panic!("no path {path}"),
     };
     let fault = |fault: &Fault| {

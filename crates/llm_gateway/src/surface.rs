@@ -141,11 +141,13 @@ pub(crate) fn form_of_unknown(uri: &Uri, headers: &HeaderMap, listen_path: &str)
 
 /// The API that a client speaks by its headers: Anthropic's clients tell a version, Google's who they are.
 fn form_of(headers: &HeaderMap) -> ClientApi {
-    let has = |name: &str| headers.contains_key(name);
-    match () {
-        () if has("anthropic-version") => ClientApi::AnthropicMessages,
-        () if has("x-goog-api-client") || has("x-goog-api-key") => ClientApi::Gemini,
-        () => ClientApi::OpenAiChat,
+    const OF_GOOGLE: [&str; 2] = ["x-goog-api-client", "x-goog-api-key"];
+    if headers.contains_key("anthropic-version") {
+        ClientApi::AnthropicMessages
+    } else if OF_GOOGLE.iter().any(|name| headers.contains_key(*name)) {
+        ClientApi::Gemini
+    } else {
+        ClientApi::OpenAiChat
     }
 }
 

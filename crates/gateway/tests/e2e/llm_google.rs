@@ -100,7 +100,7 @@ fn messages_provider() -> Upstream {
             };
             return reply("200 OK", &[JSON], &message.to_string());
         }
-        message["content"] = json!([]);
+        (message["content"], message["usage"]["output_tokens"]) = (json!([]), json!(1));
         let mut list = vec![json!({"type": "message_start", "message": message})];
         let mut block = |index: u64, begin: Value, deltas: Vec<Value>| {
             list.push(json!({"type": "content_block_start", "index": index, "content_block": begin}));
@@ -259,17 +259,17 @@ fn what_google_speaks_itself_passes_byte_for_byte_and_no_key_with_it() {
     let line = format!("X-Goog-Api-Key: {key}");
     let by_line = |path: &str| gateway.connect().ask(request("POST", path, &[JSON, &line], body));
     let by_query = |path: &str| gateway.connect().ask(request("POST", &format!("{path}key={key}"), &[JSON], body));
-    for (answer, target) in [
+    let answers = [
         (by_line("/m/v1beta/models/c:generateContent"), "/v1beta/models/gemini-2.5-flash:generateContent"),
         (by_query("/m/v1/models/c:generateContent?"), "/v1beta/models/gemini-2.5-flash:generateContent"),
         (
             by_query("/m/v1beta/models/c:streamGenerateContent?alt=sse&"),
             "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
         ),
-    ] {
+    ];
+    for ((answer, target), seen) in answers.into_iter().zip(providers[2].seen()) {
         assert_eq!(text_of(&answer), "You said: Hi");
         assert!(answer.text().contains(r#""modelVersion":"g""#), "{answer}");
-        let seen = providers[2].last();
         assert_eq!((seen.target.as_str(), seen.text().as_str()), (target, body));
         assert_eq!(seen.header("X-Goog-Api-Key"), Some("provider-secret"));
         assert!(!format!("{:?}", seen.head).contains(&key), "a client's credentials are for the gateway alone");
@@ -290,7 +290,8 @@ fn what_is_refused_is_told_in_googles_form() {
     let providers = providers();
     let gateway = start(&providers, json!({}));
     let refused = |answer: Response, code: u64, status: &str, words: &str| {
-        let error = &answer.json()["error"];
+        let told = answer.json();
+        let error = &told["error"];
         assert_eq!((u64::from(answer.status), &error["code"], &error["status"]), (code, &json!(code), &json!(status)), "{answer}");
         assert!(error["message"].as_str().is_some_and(|message| message.contains(words)), "{answer}");
     };

@@ -15,7 +15,7 @@ def client_with(credential):
     return genai.Client(api_key=credential, http_options=options)
 
 
-client = client_with(key)
+client, poor_client, stranger = client_with(key), client_with(poor), client_with("wrong")
 
 
 class Answer(BaseModel):
@@ -91,8 +91,8 @@ for model in ("a", "team/b", "c"):
     assert "".join(chunk.text or "" for chunk in chat.send_message_stream("More")) == "You said: More"
     assert len(chat.get_history(curated=True)) >= 4, chat.get_history(curated=True)
 
-    raises(lambda: client_with(poor).models.generate_content(model=model, contents="Hi"), 429, "the budget `tiny` of the key (1 tokens per month)")
-    raises(lambda: list(client_with(poor).models.generate_content_stream(model=model, contents="Hi")), 429, "RESOURCE_EXHAUSTED")
+    raises(lambda: poor_client.models.generate_content(model=model, contents="Hi"), 429, "the budget `tiny` of the key (1 tokens per month)")
+    raises(lambda: list(poor_client.models.generate_content_stream(model=model, contents="Hi")), 429, "RESOURCE_EXHAUSTED")
     assert client.models.get(model=f"models/{model}").name == f"models/{model}"
 
 assert [model.name for model in client.models.list()] == ["models/a", "models/c", "models/team/b"]
@@ -103,5 +103,5 @@ raises(lambda: client.models.generate_content(model="team/b", contents="fail"), 
 raises(lambda: list(client.models.generate_content_stream(model="team/b", contents="break")), 503, "Overloaded")
 config = types.GenerateContentConfig(candidate_count=2)
 raises(lambda: client.models.generate_content(model="a", contents="Hi", config=config), 400, "`generationConfig.candidateCount`")
-raises(lambda: client_with("wrong").models.generate_content(model="a", contents="Hi"), 403, "")
+raises(lambda: stranger.models.generate_content(model="a", contents="Hi"), 403, "")
 print("all is well")

@@ -224,6 +224,8 @@ fn read_tools(mut tool: Fields, tools: &mut Vec<Tool>) -> Result<(), Unsupported
             (None, Some(parameters)) => json_schema(parameters)?,
             (None, None) => EMPTY_SCHEMA.to_owned(),
         };
+        // What a tool says is there to read when it has been called; Google's own client sends this always.
+        function.drop_all(&["response", "responseJsonSchema"]);
         function.only("behavior", &["\"BLOCKING\"", "\"UNSPECIFIED\""])?;
         function.done()?;
         tools.push(Tool { name, description, schema, strict: None });

@@ -44,6 +44,9 @@ impl GeminiStream {
                 self.parts(out, |parts| write_thought(parts, "", Some(&Proof::Signature(signature.clone()))));
             }
             Event::Redacted(data) => self.parts(out, |parts| write_thought(parts, "", Some(&Proof::Redacted(data.clone())))),
+            Event::ToolBegin { .. } if self.call.is_some() => {
+                self.fault(&Fault::new(FaultKind::Server, "the arguments of a tool call are no JSON object"), out);
+            }
             Event::ToolBegin { id, name, signature } => {
                 let (id, name, signature) = (id.clone(), name.clone(), signature.clone());
                 self.call = Some(ToolCall { id, name, arguments: String::new(), signature });

@@ -12,7 +12,8 @@ mod engine_settings;
 mod handover;
 #[cfg_attr(not(feature = "kubernetes"), path = "kubernetes_absent.rs")]
 mod kubernetes;
-#[cfg(test)]
+#[cfg(all(test, feature = "kubernetes"))]
+#[allow(dead_code, reason = "only what it refuses is tested")]
 mod kubernetes_absent;
 mod manual;
 mod migrate;

@@ -141,8 +141,8 @@ impl ResponseHead<'_> {
         self.outgoing
     }
 
-    /// The response with an event stream in the place of its body; the verdict that begins it. Not if the body is held or watched.
-    pub fn reply_from(&mut self, source: Box<dyn BodySource>) -> ResponseAction {
+    /// Fills the reply with this response, and an event stream in the place of its body. Not if the body is held or watched.
+    pub fn reply_from(&mut self, source: Box<dyn BodySource>) {
         let status = self.status();
         let mut lines = Vec::new();
         self.outgoing.edits.each_line(&self.upstream.headers, &mut |name, value| {
@@ -155,7 +155,6 @@ impl ResponseHead<'_> {
         }
         reply.is_dated = lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("date"));
         reply.sourced = Some(SourcedBody { source, len: None, is_event_stream: true, detached: None });
-        ResponseAction::Reply
     }
 
     /// Whether the status allows a body.

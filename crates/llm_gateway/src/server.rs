@@ -122,10 +122,11 @@ impl LlmServer {
     }
 
     /// A stream that the core of the client may go on with.
-    fn offered(&self, mut answer: Response<AnswerBody>) -> Response<AnswerBody> {
-        let (number, body) = self.terms.offers.offer(std::mem::take(answer.body_mut()));
-        answer.headers_mut().insert(OFFER_LINE, HeaderValue::from(number));
-        answer.map(|_| body)
+    fn offered(&self, answer: Response<AnswerBody>) -> Response<AnswerBody> {
+        let (mut head, body) = answer.into_parts();
+        let (number, body) = self.terms.offers.offer(body);
+        head.headers.insert(OFFER_LINE, HeaderValue::from(number));
+        Response::from_parts(head, body)
     }
 
     /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.

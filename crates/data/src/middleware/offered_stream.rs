@@ -55,7 +55,10 @@ impl ResponseStep for OfferStep {
             return ResponseAction::Pass;
         }
         match self.offers.take(number) {
-            Some(body) => head.reply_from(Box::new(TakenStream { body, is_cut: false })),
+            Some(body) => {
+                head.reply_from(Box::new(TakenStream { body, is_cut: false }));
+                ResponseAction::Reply
+            }
             // Its server has ended the connection.
             None => ResponseAction::Pass,
         }

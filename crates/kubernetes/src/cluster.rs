@@ -2,32 +2,12 @@
 
 use crate::objects::{
     BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key, ListenerSet, Metadata, Namespace,
-    Object, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute,
+    Object, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(crate) type Objects<S> = BTreeMap<Key, Object<S>>;
-
-/// The cluster as the controller knows it.
-#[derive(Clone, Default)]
-pub(crate) struct Cluster {
-    pub gateway_classes: Objects<GatewayClass>,
-    pub gateways: Objects<Gateway>,
-    pub listener_sets: Objects<ListenerSet>,
-    pub http_routes: Objects<HttpRoute>,
-    pub grpc_routes: Objects<GrpcRoute>,
-    pub tls_routes: Objects<StreamRoute>,
-    pub tcp_routes: Objects<StreamRoute>,
-    pub udp_routes: Objects<StreamRoute>,
-    pub backend_tls_policies: Objects<BackendTlsPolicy>,
-    pub reference_grants: Objects<ReferenceGrant>,
-    pub namespaces: Objects<Namespace>,
-    pub services: Objects<Service>,
-    pub endpoint_slices: Objects<EndpointSlice>,
-    pub secrets: Objects<Secret>,
-    pub config_maps: Objects<ConfigMap>,
-}
 
 /// What a change of an object means.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,102 +20,45 @@ pub(crate) enum Change {
     Unreadable(String),
 }
 
-/// Does something with the objects of a kind, whatever their type is.
-macro_rules! of_kind {
-    ($cluster:expr, $kind:expr, |$objects:ident| $do:expr) => {
-        match $kind {
-            ResourceKind::GatewayClass => {
-                let $objects = &mut $cluster.gateway_classes;
-                $do
+macro_rules! define_cluster {
+    ($($kind:ident($spec:ident) $field:ident: $group:expr, $versions:expr, $name:literal, $plural:literal, $is_namespaced:literal;)*) => {
+        /// The cluster as the controller knows it.
+        #[derive(Clone, Default)]
+        pub(crate) struct Cluster {
+            $(pub $field: Objects<$spec>,)*
+        }
+
+        impl Cluster {
+            /// Takes an object over.
+            pub(crate) fn put(&mut self, kind: ResourceKind, metadata: Metadata, data: Value) -> Change {
+                match kind {
+                    $(ResourceKind::$kind => put(&mut self.$field, metadata, data),)*
+                }
             }
-            ResourceKind::Gateway => {
-                let $objects = &mut $cluster.gateways;
-                $do
+
+            pub(crate) fn remove(&mut self, kind: ResourceKind, key: &Key) -> Change {
+                let is_gone = match kind {
+                    $(ResourceKind::$kind => self.$field.remove(key).is_some(),)*
+                };
+                if is_gone { Change::Changed } else { Change::Nothing }
             }
-            ResourceKind::ListenerSet => {
-                let $objects = &mut $cluster.listener_sets;
-                $do
+
+            pub(crate) fn has(&self, kind: ResourceKind, key: &Key) -> bool {
+                match kind {
+                    $(ResourceKind::$kind => self.$field.contains_key(key),)*
+                }
             }
-            ResourceKind::HttpRoute => {
-                let $objects = &mut $cluster.http_routes;
-                $do
-            }
-            ResourceKind::GrpcRoute => {
-                let $objects = &mut $cluster.grpc_routes;
-                $do
-            }
-            ResourceKind::TlsRoute => {
-                let $objects = &mut $cluster.tls_routes;
-                $do
-            }
-            ResourceKind::TcpRoute => {
-                let $objects = &mut $cluster.tcp_routes;
-                $do
-            }
-            ResourceKind::UdpRoute => {
-                let $objects = &mut $cluster.udp_routes;
-                $do
-            }
-            ResourceKind::BackendTlsPolicy => {
-                let $objects = &mut $cluster.backend_tls_policies;
-                $do
-            }
-            ResourceKind::ReferenceGrant => {
-                let $objects = &mut $cluster.reference_grants;
-                $do
-            }
-            ResourceKind::Namespace => {
-                let $objects = &mut $cluster.namespaces;
-                $do
-            }
-            ResourceKind::Service => {
-                let $objects = &mut $cluster.services;
-                $do
-            }
-            ResourceKind::EndpointSlice => {
-                let $objects = &mut $cluster.endpoint_slices;
-                $do
-            }
-            ResourceKind::Secret => {
-                let $objects = &mut $cluster.secrets;
-                $do
-            }
-            ResourceKind::ConfigMap => {
-                let $objects = &mut $cluster.config_maps;
-                $do
+
+            /// Forgets the objects of a kind that a complete list does not have.
+            pub(crate) fn retain(&mut self, kind: ResourceKind, is_listed: impl Fn(&Key) -> bool) {
+                match kind {
+                    $(ResourceKind::$kind => self.$field.retain(|key, _| is_listed(key)),)*
+                }
             }
         }
     };
 }
-
-impl Cluster {
-    /// Takes an object over.
-    pub(crate) fn put(&mut self, kind: ResourceKind, metadata: Metadata, data: Value) -> Change {
-        of_kind!(self, kind, |objects| put(objects, metadata, data))
-    }
-
-    pub(crate) fn remove(&mut self, kind: ResourceKind, key: &Key) -> Change {
-        let is_gone = of_kind!(self, kind, |objects| objects.remove(key).is_some());
-        if is_gone { Change::Changed } else { Change::Nothing }
-    }
-
-    pub(crate) fn has(&self, kind: ResourceKind, key: &Key) -> bool {
-        match kind {
-            ResourceKind::Service => self.services.contains_key(key),
-            ResourceKind::EndpointSlice => self.endpoint_slices.contains_key(key),
-            _ => true,
-        }
-    }
-
-    /// Forgets the objects of a kind that a complete list does not have.
-    pub(crate) fn retain(&mut self, kind: ResourceKind, is_listed: impl Fn(&Key) -> bool) -> Change {
-        of_kind!(self, kind, |objects| {
-            let before = objects.len();
-            objects.retain(|key, _| is_listed(key));
-            if before == objects.len() { Change::Nothing } else { Change::Changed }
-        })
-    }
-}
+with_kinds!(define_cluster);
 
 fn put<S: Spec>(objects: &mut Objects<S>, metadata: Metadata, data: Value) -> Change {
     let key = metadata.key();

@@ -3,6 +3,7 @@
 
 mod core;
 mod gateway;
+mod kinds;
 mod metadata;
 mod policy;
 mod reference;
@@ -13,7 +14,8 @@ pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secre
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
 };
-pub(crate) use metadata::{Key, Metadata, Object, ResourceKind, Spec};
+pub(crate) use kinds::{ResourceKind, with_kinds};
+pub(crate) use metadata::{Key, Metadata, Object, Spec};
 pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, ReferenceGrant, SubjectAltName};
 pub(crate) use reference::{ObjectRef, ParentRef};
 pub(crate) use route::{GrpcRoute, HttpRoute, RouteSpec, StreamRoute, StreamRule};

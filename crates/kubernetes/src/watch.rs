@@ -101,14 +101,14 @@ async fn watch_missing(
 }
 
 fn missing(resources: &Resources) -> impl Iterator<Item = ResourceKind> + '_ {
-    ResourceKind::ALL.into_iter().filter(|kind| !resources.contains_key(kind))
+    ResourceKind::ALL.iter().copied().filter(|kind| !resources.contains_key(kind))
 }
 
 /// The kinds that the API server has, and the version of the Gateway API.
 async fn found(client: &Client) -> Result<(Resources, InstalledDefinitions), kube::Error> {
     let groups = client.list_api_groups().await?;
     let mut plurals: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-    let own: BTreeSet<&str> = ResourceKind::ALL.into_iter().map(|kind| kind.place().group).collect();
+    let own: BTreeSet<&str> = ResourceKind::ALL.iter().copied().map(|kind| kind.place().group).collect();
     for group in groups.groups.iter().filter(|group| own.contains(group.name.as_str())) {
         for version in &group.versions {
             let listed = client.list_api_group_resources(&version.group_version).await?;
@@ -120,7 +120,7 @@ async fn found(client: &Client) -> Result<(Resources, InstalledDefinitions), kub
         group.is_empty() || plurals.get(&(group.to_owned(), version.to_owned())).is_some_and(|names| names.contains(plural))
     };
     let mut resources = Resources::new();
-    for kind in ResourceKind::ALL {
+    for &kind in ResourceKind::ALL {
         let place = kind.place();
         let version = place.versions.iter().find(|version| is_there(place.group, version, place.plural));
         if let Some(version) = version {
@@ -179,20 +179,28 @@ impl Backoff for WatchPause {
 
 /// Takes over what happens to the objects of a kind, for ever.
 async fn follow(objects: Api<DynamicObject>, kind: ResourceKind, scope: Option<String>, picture: Arc<Picture>) {
-    let fields = kind.place().fields;
+    let fields = kind.watched_fields();
     let config = if fields.is_empty() { watcher::Config::default() } else { watcher::Config::default().fields(fields) };
     let mut events = pin!(watcher(objects, config).backoff(WatchPause::default()));
     let mut listed = BTreeSet::new();
-    let mut is_in_trouble = false;
+    let (mut is_known, mut is_in_trouble) = (false, false);
     loop {
         match events.try_next().await {
             Ok(Some(event)) => {
                 if std::mem::take(&mut is_in_trouble) {
                     tracing::info!(%kind, "the API server is watched again");
                 }
+                is_known |= matches!(event, Event::InitDone);
                 take_over(event, kind, scope.as_deref(), &mut listed, &picture);
             }
             Ok(None) => return,
+            // What may be missing may be forbidden too: nothing waits for it.
+            Err(error) if !is_known && !kind.is_needed() && is_forbidden(&error) => {
+                is_known = true;
+                is_in_trouble = true;
+                tracing::warn!(%kind, %error, "objects of this kind are not served: they may not be read");
+                picture.listed(kind, scope.as_deref(), &BTreeSet::new());
+            }
             Err(error) => {
                 if !std::mem::replace(&mut is_in_trouble, true) {
                     tracing::warn!(%kind, %error, "the API server can't be watched: what is known stays in service; retrying");
@@ -200,6 +208,17 @@ async fn follow(objects: Api<DynamicObject>, kind: ResourceKind, scope: Option<S
             }
         }
     }
+}
+
+fn is_forbidden(error: &watcher::Error) -> bool {
+    let status = match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status)) => status,
+        watcher::Error::WatchError(status) => status,
+        _ => return false,
+    };
+    status.code == 403
 }
 
 fn take_over(event: Event<DynamicObject>, kind: ResourceKind, scope: Option<&str>, listed: &mut BTreeSet<Key>, picture: &Picture) {

@@ -31,7 +31,8 @@ pub(super) fn key_pair(cluster: &Cluster, from: Referrer<'_>, to: &ObjectRef, na
         return Err(Fault::new("RefNotPermitted", format!("No ReferenceGrant allows a reference to the Secret {key}")));
     }
     let invalid = |why: &str| Fault::new(names.invalid, format!("The Secret {key} {why}"));
-    let secret = cluster.secrets.get(&key).ok_or_else(|| invalid("does not exist, or is not of the type kubernetes.io/tls"))?;
+    let secret = cluster.secrets.get(&key).filter(|secret| secret.spec.kind == "kubernetes.io/tls");
+    let secret = secret.ok_or_else(|| invalid("does not exist, or is not of the type kubernetes.io/tls"))?;
     let decoded = |name: &str| -> Result<String, Fault> {
         let written = secret.spec.data.get(name).ok_or_else(|| invalid(&format!("has no {name}")))?;
         let bytes = STANDARD.decode(written).map_err(|_| invalid(&format!("has a {name} that is not in Base64")))?;

@@ -56,10 +56,12 @@ pub(crate) struct SlicePort {
     pub app_protocol: Option<String>,
 }
 
-/// A secret of the type `kubernetes.io/tls`. Its values are in Base64.
+/// A secret. Its values are in Base64.
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Secret {
+    #[serde(rename = "type")]
+    pub kind: String,
     pub data: BTreeMap<String, String>,
 }
 

@@ -49,7 +49,7 @@ impl ApiServer {
         for manifest in BASE.split("\n---\n").chain(Some(ROUTE)) {
             let mut object: Value = serde_saphyr::from_str(manifest).unwrap();
             object["metadata"]["generation"] = json!(1);
-            let kind = ResourceKind::ALL.into_iter().find(|kind| object["kind"] == kind.name()).unwrap();
+            let kind = ResourceKind::ALL.iter().copied().find(|kind| object["kind"] == kind.name()).unwrap();
             server.put(&path_of(kind, &object), object);
         }
         Arc::new(server)
@@ -150,7 +150,7 @@ impl ApiServer {
 
     fn resources(&self, group_version: &str) -> Value {
         let state = self.state.lock().unwrap();
-        let places = ResourceKind::ALL.into_iter().map(ResourceKind::place);
+        let places = ResourceKind::ALL.iter().copied().map(ResourceKind::place);
         let of_group = places.filter(|place| group_version == format!("/apis/{}/v1", place.group));
         let resources: Vec<Value> = of_group
             .filter(|place| !state.undefined.contains(place.plural))

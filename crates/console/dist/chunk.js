@@ -929,25 +929,25 @@ alert",children:["Without ",missing.map(visible).join(", "),": ",missing.length=
 i2("div",{class:"stack",children:[i2(Plot,{title:"Requests",unit:"/s",times,lines:narrow.value?lines.slice(0,1):lines,show:rate,height:220,zoom:(from,to3)=>{to3-
 from>=120&&refine({from:String(Math.floor(from/60)*60),to:String(Math.ceil(to3/60)*60)})}},asked),i2(Panel,{title:`By ${named(split)}`,note:table.value?`${count(
 all)} requests${rows.length>=ROWS3?`, the ${ROWS3} busiest`:""}`:"loading",children:rows.length===0?i2(Empty,{icon:"usage",title:table.value?"No request in this\
- span.":"Loading"}):i2("div",{class:"scroll-x",children:i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:capital(
-named(split))}),column("hits","Requests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms","p50"),column("p99_ms",
-"p99"),!narrow.value&&column("response_bytes","Sent")]})}),i2("tbody",{children:rows.map(row=>i2("tr",{children:[i2("th",{scope:"row",children:[split==="node"?i2(
-Text,{mono:!0,children:row.value}):i2("button",{type:"button",class:"as-link",title:`Only ${visible(row.value)}`,onClick:()=>filter(String(row.value)),children:i2(
-Text,{children:row.alias||row.value||"none"})}),split==="key"&&row.value&&i2($,{children:[row.alias&&i2("small",{children:[" ",i2(Text,{mono:!0,children:String(
-row.value).slice(0,12)})]})," ",i2("a",{href:link(["keys",String(row.value)],{alias:row.alias}),"aria-label":"Open the key",children:i2(Icon,{name:"right"})})]})]}),
-i2("td",{class:"number",children:count(row.hits)}),!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2("span",{style:{width:`${100*
-row.hits/Math.max(1,all)}%`}})}),percent(row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"bad":""}`,children:percent(row.
-errors/Math.max(1,row.hits))}),i2("td",{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(row.p99_ms*1e3,3e7)}),
-!narrow.value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found,width){let unit=found.step_s??width,
-first=Math.ceil(found.from/unit)*unit,end=Math.min(found.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(at);let place=new Map(
-times.map((time,at)=>[time,at])),sums=new Map,names_=Object.create(null);for(let row of found.rows)sums.set(row.split??"all",(sums.get(row.split??"all")??0)+row.
-hits),row.alias&&(names_[row.split]=row.alias);let names=[...sums].sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(0,8).map(([name])=>name),
-values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found.rows){let at=place.get(Math.floor(row.value/unit)*unit),line=values.get(row.split??
-"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));at!==void 0&&line&&(line[at]=(line[at]??0)+row.hits/lasted)}return{times,lines:names.
-map((name,at)=>({name:name==="_other"?"other":visible(names_[name]??name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===
-1}))}}function download(split,{rows,missing}){let names=["hits","success","errors","mean_ms","upstream_mean_ms","p50_ms","p90_ms","p99_ms","max_ms","request_byt\
-es","response_bytes"],keyed=split==="key"?["alias"]:[],lines=rows.map(row=>[String(row.value),...keyed.map(()=>row.alias??""),...names.map(name=>row[name])]),text=[
-[split,...keyed,...names],...lines,...missing.map(node=>[`without ${node}`])].map(line=>line.map(cell).join(",")).join(`\r
+ span.":"Loading"}):i2("div",{class:"scroll-x",tabIndex:0,children:i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"c\
+ol",children:capital(named(split))}),column("hits","Requests"),!narrow.value&&i2("th",{scope:"col",children:"Share"}),column("errors","Failed"),column("p50_ms",
+"p50"),column("p99_ms","p99"),!narrow.value&&column("response_bytes","Sent")]})}),i2("tbody",{children:rows.map(row=>i2("tr",{children:[i2("th",{scope:"row",children:[
+split==="node"?i2(Text,{mono:!0,children:row.value}):i2("button",{type:"button",class:"as-link",title:`Only ${visible(row.value)}`,onClick:()=>filter(String(row.
+value)),children:i2(Text,{children:row.alias||row.value||"none"})}),split==="key"&&row.value&&i2($,{children:[row.alias&&i2("small",{children:[" ",i2(Text,{mono:!0,
+children:String(row.value).slice(0,12)})]})," ",i2("a",{href:link(["keys",String(row.value)],{alias:row.alias}),"aria-label":"Open the key",children:i2(Icon,{name:"\
+right"})})]})]}),i2("td",{class:"number",children:count(row.hits)}),!narrow.value&&i2("td",{children:[i2("span",{class:"share","aria-hidden":"true",children:i2(
+"span",{style:{width:`${100*row.hits/Math.max(1,all)}%`}})}),percent(row.hits/Math.max(1,all))]}),i2("td",{class:`number ${row.errors/Math.max(1,row.hits)>.05?"\
+bad":""}`,children:percent(row.errors/Math.max(1,row.hits))}),i2("td",{class:"number",children:percentile(row.p50_ms*1e3,3e7)}),i2("td",{class:"number",children:percentile(
+row.p99_ms*1e3,3e7)}),!narrow.value&&i2("td",{class:"number",children:bytes(row.response_bytes)})]},row.value))})]})})})]})]})}function plotted(found,width){let unit=found.
+step_s??width,first=Math.ceil(found.from/unit)*unit,end=Math.min(found.to,Date.now()/1e3),times=[];for(let at=first;at<=end&&times.length<2e3;at+=unit)times.push(
+at);let place=new Map(times.map((time,at)=>[time,at])),sums=new Map,names_=Object.create(null);for(let row of found.rows)sums.set(row.split??"all",(sums.get(row.
+split??"all")??0)+row.hits),row.alias&&(names_[row.split]=row.alias);let names=[...sums].sort((a3,b3)=>+(a3[0]==="_other")-+(b3[0]==="_other")||b3[1]-a3[1]).slice(
+0,8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row of found.rows){let at=place.get(Math.floor(row.value/unit)*unit),line=values.
+get(row.split??"all"),lasted=at===void 0?unit:Math.max(60,Math.min(unit,Date.now()/1e3-times[at]));at!==void 0&&line&&(line[at]=(line[at]??0)+row.hits/lasted)}return{
+times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(names_[name]??name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],
+fill:names.length===1}))}}function download(split,{rows,missing}){let names=["hits","success","errors","mean_ms","upstream_mean_ms","p50_ms","p90_ms","p99_ms","\
+max_ms","request_bytes","response_bytes"],keyed=split==="key"?["alias"]:[],lines=rows.map(row=>[String(row.value),...keyed.map(()=>row.alias??""),...names.map(name=>row[name])]),
+text=[[split,...keyed,...names],...lines,...missing.map(node=>[`without ${node}`])].map(line=>line.map(cell).join(",")).join(`\r
 `),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
 `],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,APIS_MAX,now,apis,tick,state,ends,tailFilters,onTail,gateways,start,
 stop,adopt,latest,highest,lastSeen,session,door,silent,may,load,signIn,signOut,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,span,offset,clock,date,moment,

@@ -98,7 +98,7 @@ function Table({ by, name, found }: { by: string; name: string; found: Spend | n
   return (
     <Panel title={`By ${name}`} note={found ? `${usd(all)}${rows.length >= ROWS ? `, the ${ROWS} dearest` : ""}` : "loading"}>
       {rows.length === 0 ? <Empty icon="usage" title={found ? "No request to a model in this span." : "Loading"}>{found && <>An API with <code>tollgate.llm</code> is one endpoint in front of many providers.</>}</Empty> : (
-        <div class="scroll-x"><table class="plain">
+        <div class="scroll-x" tabIndex={0}><table class="plain">
           <thead><tr><th scope="col">{capital(name)}</th><th scope="col" class="number">Cost</th>{!narrow.value && <th scope="col">Share</th>}<th scope="col" class="number">Requests</th><th scope="col" class="number">Prompt</th><th scope="col" class="number">Answers</th>{!narrow.value && <><th scope="col" class="number">Cached</th><th scope="col" class="number">First token</th></>}</tr></thead>
           <tbody>{rows.map((row) => (
             <tr key={row.value}>
@@ -123,7 +123,7 @@ function Budgets() {
   return (
     <Panel title="Budgets" note={refused > 0 ? `those of keys and policies have refused ${refused === 1 ? "one request" : `${format.count(refused)} requests`}` : undefined}>
       {shared.length === 0 ? <Empty icon="info" title="No API in front of models has a budget." >Budgets are members of <code>tollgate.llm</code> of an API, and of organisations, policies and keys.</Empty> : (
-        <div class="scroll-x"><table class="plain">
+        <div class="scroll-x" tabIndex={0}><table class="plain">
           <thead><tr><th scope="col">Budget</th>{!narrow.value && <th scope="col">Of</th>}<th scope="col">Used</th><th scope="col" class="number">Left</th><th scope="col" class="number">At its end</th>{!narrow.value && <><th scope="col">Ends</th><th scope="col" class="number">Refused</th></>}</tr></thead>
           <tbody>{shared.map((one) => <BudgetRow key={`${one.api_id} ${one.of} ${one.name}`} budget={one} standing={one.standing!} />)}</tbody>
         </table></div>)}

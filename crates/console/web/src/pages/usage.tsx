@@ -78,7 +78,7 @@ export function UsageOf({ api }: { api?: string }) {
         <Plot key={asked} title="Requests" unit="/s" times={times} lines={narrow.value ? lines.slice(0, 1) : lines} show={format.rate} height={220} zoom={(from, to) => { if (to - from >= 120) refine({ from: String(Math.floor(from / 60) * 60), to: String(Math.ceil(to / 60) * 60) }); }} />
         <Panel title={`By ${named(split)}`} note={table.value ? `${format.count(all)} requests${rows.length >= ROWS ? `, the ${ROWS} busiest` : ""}` : "loading"}>
           {rows.length === 0 ? <Empty icon="usage" title={table.value ? "No request in this span." : "Loading"} /> : (
-            <div class="scroll-x"><table class="plain">
+            <div class="scroll-x" tabIndex={0}><table class="plain">
               <thead><tr><th scope="col">{capital(named(split))}</th>{column("hits", "Requests")}{!narrow.value && <th scope="col">Share</th>}{column("errors", "Failed")}{column("p50_ms", "p50")}{column("p99_ms", "p99")}{!narrow.value && column("response_bytes", "Sent")}</tr></thead>
               <tbody>{rows.map((row) => (
                 <tr key={row.value}><th scope="row">{split === "node" ? <Text mono>{row.value}</Text> : <button type="button" class="as-link" title={`Only ${format.visible(row.value)}`} onClick={() => filter(String(row.value))}><Text>{row.alias || row.value || "none"}</Text></button>}{split === "key" && row.value && <>{row.alias && <small> <Text mono>{String(row.value).slice(0, 12)}</Text></small>} <a href={link(["keys", String(row.value)], { alias: row.alias })} aria-label="Open the key"><Icon name="right" /></a></>}</th>

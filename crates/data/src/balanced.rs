@@ -126,6 +126,8 @@ pub struct CompiledRetries {
     pub backoff: Backoff,
     /// Shortest wait before a request is sent again, also to another target.
     pub wait_min: Nanos,
+    /// Whether a request is sent again only to a target that has not failed it.
+    pub elsewhere_only: bool,
     pub budget: BudgetRules,
     pub body_bytes_max: usize,
 }
@@ -258,7 +260,8 @@ impl BalancedUpstreams {
 
     /// What the engine keeps of a request so that it can be sent again.
     pub fn keeps(&self, taken: &TargetTry) -> Option<KeepForResend> {
-        let retries = self.retries.as_ref().filter(|retries| retries.tries > 1);
+        let is_alone = taken.list.targets.len() < 2;
+        let retries = self.retries.as_ref().filter(|retries| retries.tries > 1 && !(retries.elsewhere_only && is_alone));
         if retries.is_none() && self.hedge.is_none() {
             return None;
         }
@@ -496,6 +499,9 @@ impl TargetTry {
             Choice::AllDown => return None,
         };
         let same = next == self.index;
+        if retries.elsewhere_only && self.tried.iter().any(|tried| usize::from(*tried) == next) {
+            return None;
+        }
         self.end();
         self.index = next;
         self.began = now;

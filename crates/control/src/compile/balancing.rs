@@ -257,6 +257,7 @@ fn retries(rules: &RetryRules) -> CompiledRetries {
         methods: rules.methods.iter().map(|method| method.to_ascii_uppercase()).collect(),
         any_method: false,
         wait_min: 0,
+        elsewhere_only: false,
         try_ms: (rules.try_ms > 0).then_some(rules.try_ms),
         backoff: Backoff { first: rules.backoff_ms * NS_PER_MS, most: rules.backoff_ms_max * NS_PER_MS },
         budget: BudgetRules { percent: rules.budget_percent, saved_max: rules.budget_saved_max, per_s_min: rules.budget_per_s_min },

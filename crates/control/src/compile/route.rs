@@ -23,6 +23,8 @@ use tollgate_model::api::{
 const NS_PER_MS: u64 = 1_000_000;
 /// Largest body of a request that is copied.
 const MIRRORED_BODY_BYTES_MAX: usize = 64 * 1024;
+/// How many other endpoints are tried for a request that has reached nobody.
+const OTHERS_TRIED_MAX: u32 = 4;
 /// Retries are bounded by the attempts of each request alone.
 const NO_BUDGET: BudgetRules = BudgetRules { percent: 100, saved_max: 0, per_s_min: u32::MAX };
 
@@ -134,7 +136,7 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
         hashed: HashedValue::Nothing,
         sticky: rule.sticky.as_ref().map(sticky),
         fault_statuses: Vec::new(),
-        retries: retries(rule),
+        retries: Some(retries(rule)),
         hedge: None,
         mirrors: mirrors(definition, &rule.mirrors, &format!("{at}.mirrors"), context)?,
         is_for_calls: kind == RouteKind::Grpc,
@@ -196,31 +198,29 @@ fn sticky(written: &RouteSticky) -> Sticky {
     Sticky { name: written.cookie.clone(), attributes }
 }
 
-/// How the requests of a rule are sent again, or how long one sending may take.
-fn retries(rule: &RouteRule) -> Option<CompiledRetries> {
-    let try_ms = Some(rule.timeouts.backend_request_ms).filter(|time| *time > 0);
-    if rule.retries.is_none() && try_ms.is_none() {
-        return None;
-    }
-    let once = RouteRetries { attempts: 0, connection_errors: false, ..RouteRetries::default() };
-    let written = rule.retries.as_ref().unwrap_or(&once);
-    let causes = match written.connection_errors {
-        true => vec![RetryCause::Connect, RetryCause::Closed, RetryCause::Timeout],
-        false => Vec::new(),
+/// How the requests of a rule are sent again. Without a word about that, those that have reached nobody go to other endpoints: one that is on its way
+/// out is gone before the gateway hears of it.
+fn retries(rule: &RouteRule) -> CompiledRetries {
+    let unwritten = RouteRetries { attempts: OTHERS_TRIED_MAX, connection_errors: false, ..RouteRetries::default() };
+    let written = rule.retries.as_ref().unwrap_or(&unwritten);
+    let causes = match (written.connection_errors, rule.retries.is_some()) {
+        (true, _) => vec![RetryCause::Connect, RetryCause::Closed, RetryCause::Timeout],
+        (false, true) => Vec::new(),
+        (false, false) => vec![RetryCause::Connect],
     };
-    let wait_min = written.backoff_ms * NS_PER_MS;
-    Some(CompiledRetries {
+    CompiledRetries {
         tries: written.attempts + 1,
         causes,
         statuses: written.statuses.clone(),
         methods: Vec::new(),
         any_method: true,
-        try_ms,
+        try_ms: Some(rule.timeouts.backend_request_ms).filter(|time| *time > 0),
         backoff: Backoff { first: 0, most: 0 },
-        wait_min,
+        wait_min: written.backoff_ms * NS_PER_MS,
+        elsewhere_only: rule.retries.is_none(),
         budget: NO_BUDGET,
         body_bytes_max: written.body_bytes_max,
-    })
+    }
 }
 
 /// Whether the rules of a route decide where requests go: not, if a rule names no backend and the definition has a target of its own.

@@ -69,6 +69,32 @@ fn requests_are_sent_again_after_a_lost_connection() {
 }
 
 #[test]
+fn a_request_that_reached_no_endpoint_goes_to_another_one() {
+    let alive = Upstream::ok();
+    let gone = || json!({"address": "127.0.0.1", "port": free_port()});
+    let backend = |endpoints: Value| json!({"protocol": "http", "endpoints": endpoints});
+    let here = json!({"address": "127.0.0.1", "port": alive.port()});
+    let tables = json!({"backends": {"some": backend(json!([gone(), gone(), here])), "none": backend(json!([gone(), gone()]))}});
+    let rule = |prefix: &str, backend: &str, retries: Value| {
+        let mut rule = json!({"matches": [{"path": {"prefix": prefix}}], "backends": [{"backend": backend}]});
+        if !retries.is_null() {
+            rule["retries"] = retries;
+        }
+        rule
+    };
+    let never = json!({"attempts": 3, "connection_errors": false});
+    let rules = json!([rule("/some", "some", Value::Null), rule("/none", "none", Value::Null), rule("/never", "some", never)]);
+    let (gateway, _dir) = start(&tables, [route("r", rules)]);
+    for _ in 0..12 {
+        assert_eq!(gateway.send(request("POST", "/some", &[], "body")).status, 200);
+    }
+    assert!(alive.seen().iter().all(|seen| seen.text() == "body"));
+    assert_eq!(gateway.get("/none").status, 500);
+    let told: Vec<u16> = (0..12).map(|_| gateway.get("/never").status).collect();
+    assert!(told.contains(&500), "a rule that wants no connection errors to be retried: {told:?}");
+}
+
+#[test]
 fn a_rule_limits_the_time_of_each_sending_and_of_all_together() {
     let slow = Upstream::start(|_| {
         thread::sleep(Duration::from_millis(300));

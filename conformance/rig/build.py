@@ -13,7 +13,7 @@ PROGRAMS = {
     "cluster": ("cluster", ["cluster"], ["build", *FLAGS, "."]),
     "kubelet": (".", ["kubelet"], ["build", *FLAGS, "./kubelet"]),
     "suite": (".", ["suite"], ["test", "-c", *FLAGS, "./suite"]),
-    "echo-basic": (".", [], ["build", *FLAGS, "sigs.k8s.io/gateway-api/conformance/echo-basic"]),
+    "echo-basic": (".", [], ["build", *FLAGS, "sigs.k8s.io/gateway-api-conformance-images/echo-basic"]),
     "coredns": (".", ["dns"], ["build", *FLAGS, "./dns"]),
 }
 
@@ -35,16 +35,20 @@ def build(say):
         say(f"building {name}" + (" (the first time takes some minutes)" if name == "cluster" else ""))
         stamp.unlink(missing_ok=True)
         verb, *rest = command
-        subprocess.run(
-            ["go", verb, "-o", programs / name, *rest], cwd=FOLDER / module, env={**os.environ, "CGO_ENABLED": "0"}, check=True
-        )
+        go([verb, "-o", programs / name, *rest], module)
         stamp.write_text(wanted)
     return programs
 
 
+def go(arguments, module, **options):
+    """Runs Go in the folder of a module, with the version of Go that the module asks for."""
+    variables = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "auto"}
+    return subprocess.run(["go", *arguments], cwd=FOLDER / module, env=variables, check=True, **options)
+
+
 def fingerprint(module, folders, command):
     digest = hashlib.sha256(repr(command).encode())
-    digest.update(subprocess.run(["go", "version"], capture_output=True, check=True).stdout)
+    digest.update(go(["version"], module, capture_output=True).stdout)
     files = [FOLDER / module / "go.mod", FOLDER / module / "go.sum"]
     for folder in folders:
         files += sorted((FOLDER / folder).glob("*.go"))
@@ -55,6 +59,5 @@ def fingerprint(module, folders, command):
 
 def definitions(channel):
     """The files of the Gateway API's resource definitions, from the module of the version that the suite tests."""
-    command = ["go", "mod", "download", "-json", "sigs.k8s.io/gateway-api"]
-    module = json.loads(subprocess.run(command, cwd=FOLDER, capture_output=True, check=True).stdout)
+    module = json.loads(go(["mod", "download", "-json", "sigs.k8s.io/gateway-api"], ".", capture_output=True).stdout)
     return sorted(pathlib.Path(module["Dir"], "config/crd", channel).glob("gateway.networking*.yaml"))

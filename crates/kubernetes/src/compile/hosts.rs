@@ -12,28 +12,20 @@ pub(super) fn is_within(host: &str, wider: &str) -> bool {
     }
 }
 
-/// The hosts that a route has at a listener; empty for every host of the listener. `None` if they do not overlap.
+/// The hosts of a route that a listener has too, as the route writes them: of two routes that share a host, the one that names it most closely has
+/// precedence. Empty for every host of the listener. `None` if they do not overlap.
 pub(super) fn common(listener: Option<&str>, route: &[String]) -> Option<Vec<String>> {
-    if route.is_empty() {
-        return Some(Vec::new());
+    let mut hosts: Vec<String> = route.iter().map(|host| host.to_ascii_lowercase()).collect();
+    if let Some(listener) = listener.map(str::to_ascii_lowercase) {
+        hosts.retain(|host| is_within(host, &listener) || is_within(&listener, host));
     }
-    let Some(listener) = listener else { return Some(lower(route.iter())) };
-    let listener = listener.to_ascii_lowercase();
-    if route.iter().any(|host| is_within(&listener, &host.to_ascii_lowercase())) {
-        return Some(Vec::new());
-    }
-    let within = lower(route.iter().filter(|host| is_within(&host.to_ascii_lowercase(), &listener)));
-    Some(within).filter(|within| !within.is_empty())
+    (route.is_empty() || !hosts.is_empty()).then_some(hosts)
 }
 
 /// Whether two routes at one listener have a host in common.
 pub(super) fn overlap(a: &[String], b: &[String]) -> bool {
     let is_common = |a: &String| b.iter().any(|b| is_within(a, b) || is_within(b, a));
     a.is_empty() || b.is_empty() || a.iter().any(is_common)
-}
-
-fn lower<'h>(hosts: impl Iterator<Item = &'h String>) -> Vec<String> {
-    hosts.map(|host| host.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

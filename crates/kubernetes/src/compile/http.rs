@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 
 /// How often a request is sent again if a rule has retries and does not say how often.
 const USUAL_RETRIES: u32 = 1;
+/// More would not help, and are not accepted by the gateway.
+const RETRIES_MAX: u32 = 100;
 /// A fault of the backend is one that another try may not have.
 const USUAL_RETRY_STATUSES: [u16; 4] = [500, 502, 503, 504];
 
@@ -117,7 +119,7 @@ fn timeouts(written: &Timeouts) -> Result<Option<Value>, Fault> {
 
 fn retries(written: &Retry) -> Result<Value, Fault> {
     let statuses = if written.codes.is_empty() { USUAL_RETRY_STATUSES.as_slice() } else { written.codes.as_slice() };
-    let mut document = json!({"attempts": written.attempts.unwrap_or(USUAL_RETRIES), "statuses": statuses});
+    let mut document = json!({"attempts": written.attempts.unwrap_or(USUAL_RETRIES).min(RETRIES_MAX), "statuses": statuses});
     if let (Some(backoff), Value::Object(members)) = (&written.backoff, &mut document) {
         members.insert("backoff_ms".to_owned(), json!(milliseconds(backoff)?));
     }

@@ -341,7 +341,7 @@ impl RouteDefinition {
     /// The most mirrors of a rule: each is a copy of the request.
     pub const MIRRORS_MAX: usize = 16;
     /// The most sendings of a request beyond the first.
-    pub const ATTEMPTS_MAX: u32 = 10;
+    pub const ATTEMPTS_MAX: u32 = 100;
     /// The longest time that a field may set: one hour.
     pub const TIME_MS_MAX: u64 = 3_600_000;
     /// The largest body that is kept to be sent again.

@@ -90,7 +90,7 @@ fn a_route_has_other_hosts_at_other_listeners() {
         attached,
         [
             r#"  at default/gw/any ["a.example.com","b.example.com","c.test"]"#,
-            "  at default/gw/one []",
+            "  at default/gw/one [\"a.example.com\"]",
             r#"  at default/gw/wild ["a.example.com","b.example.com"]"#,
         ]
     );

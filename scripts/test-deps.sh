@@ -145,18 +145,21 @@ model_clients() {
 go_programs() {
     [[ $1 == tests ]] || return 0
     local directory=${CARGO_TARGET_DIR:-target}/test-go reason
-    if [[ -x $directory/h2spec ]]; then
+    if [[ -x $directory/h2spec && -x $directory/pebble-challtestsrv ]]; then
         return
     fi
     mkdir -p "$directory"
     directory=$(realpath "$directory")
+    local pebble=github.com/letsencrypt/pebble/v2/cmd
     if ! command -v go >/dev/null; then
         reason="there is no go"
-    elif reason=$(GOBIN=$directory GOFLAGS=-mod=mod go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible 2>&1); then
+    elif reason=$(export GOBIN=$directory GOFLAGS=-mod=mod
+        go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible 2>&1 &&
+            go install $pebble/pebble@v2.10.3 $pebble/pebble-challtestsrv@v2.10.3 2>&1); then
         rm -f "$directory/unavailable"
         return
     fi
-    echo "h2spec cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+    echo "h2spec and Pebble cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
 # An official client of the Model Context Protocol in Go.

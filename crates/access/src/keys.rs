@@ -283,6 +283,11 @@ impl Keys {
         self.store.as_ref()
     }
 
+    /// The store, for a part of the process that keeps it.
+    pub fn kept_store(&self) -> Arc<dyn Store> {
+        self.store.clone()
+    }
+
     /// The sessions of a shared store; `None` with the embedded store.
     pub fn shared_keys(&self) -> Option<&Arc<SharedKeys>> {
         self.shared.as_ref()

@@ -2,6 +2,7 @@
 //! does everything else. Requests on the gateway's main port arrive through socket pairs, so that all limits of the data plane
 //! apply to them as well.
 
+mod acme;
 mod answer;
 mod api_health;
 mod apis;
@@ -147,6 +148,8 @@ pub struct Control {
     /// Sends notifications about its tokens.
     pub notices: Arc<Notices>,
     pub replays: Arc<Replays>,
+    /// Names of the certificates that the configuration wants the gateway to get by itself.
+    pub issued_names: Vec<String>,
 }
 
 /// The control plane's ends of connections that the data plane opens.
@@ -255,6 +258,7 @@ impl Routes {
         let of_data_plane = Router::new()
             .route("/oauth/{api}/{endpoint}", any(provider::answer))
             .route("/discovery/{scheme}/{api}/{endpoint}", any(discovery::answer))
+            .route("/.well-known/acme-challenge/{token}", get(acme::answer))
             .layer(from_fn_with_state(clients, workers::run))
             .with_state(control.clone());
         Routes { public, of_data_plane }
@@ -319,6 +323,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(policies::show, policies::create_at, policies::update, policies::remove))
         .routes(routes!(certs::list, certs::add))
         .routes(routes!(certs::show, certs::add_at, certs::remove))
+        .routes(routes!(acme::list))
+        .routes(routes!(acme::renew))
         .routes(routes!(oauth::create))
         .routes(routes!(oauth::apis_of_client))
         .routes(routes!(oauth::list))

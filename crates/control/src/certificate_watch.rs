@@ -62,7 +62,8 @@ impl CertificateWatch {
             }
         }
         if let Some(sinks) = &shared.settings.watch.gateway_events {
-            for certificate in self.own.clone().iter().filter_map(|slot| slot.get()) {
+            let issued = shared.client_terms.as_ref().map(|terms| terms.issued()).unwrap_or_default();
+            for certificate in self.own.clone().iter().chain(issued.iter()).filter_map(|slot| slot.get()) {
                 if let Some((kind, message, facts)) = self.ends("", CertificateRole::Server, &certificate.facts) {
                     let request = String::new();
                     sinks.tell(GatewayEvent { kind, message: message.into(), unix_ns: unix_ns(), request, facts });

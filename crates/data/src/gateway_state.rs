@@ -84,9 +84,21 @@ impl GatewayState {
     pub fn refresh_certificates(&self) {
         if self.registry.certificates.refresh() {
             tracing::info!("certificates read again");
-            if let Some(terms) = &self.client_terms {
-                terms.rebuild(&handshakes(&self.current.load()));
-            }
+            self.rebuild_handshakes();
+        }
+    }
+
+    /// Puts the certificates with these ids into service beside those of the configuration and of APIs, in place of those of the last call.
+    pub fn serve_issued(&self, ids: &[String]) {
+        if let Some(terms) = &self.client_terms {
+            terms.replace_issued(ids.iter().map(|id| self.registry.certificates.named(id)).collect());
+        }
+        self.rebuild_handshakes();
+    }
+
+    fn rebuild_handshakes(&self) {
+        if let Some(terms) = &self.client_terms {
+            terms.rebuild(&handshakes(&self.current.load()));
         }
     }
 }

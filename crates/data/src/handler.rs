@@ -348,7 +348,8 @@ impl Handler for GatewayHandler {
         if matches!(request.method, "OPTIONS" | "TRACE") && ends_here(request, outgoing) {
             return Verdict::Reply;
         }
-        if self.listener == 0 && self.called.is_none() && settings.is_control_path(request.path()) {
+        let is_for_control = self.listener == 0 && settings.is_control_path(request.path());
+        if self.called.is_none() && (is_for_control || settings.is_challenge_path(request.path())) {
             totals.iter().for_each(|totals| totals.control.add(1));
             return self.forward_to_control(request, client_ip, outgoing);
         }

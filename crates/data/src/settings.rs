@@ -26,6 +26,9 @@ use tollgate_observe::trace::Tracer;
 use tollgate_pattern::PatternRules;
 use tollgate_tls::TlsSettings;
 
+/// Where issuers of certificates look whose a host is (RFC 8555, section 8.3).
+const CHALLENGE_PATH: &str = "/.well-known/acme-challenge/";
+
 /// Default age at which a key set is fetched again, as in Tyk.
 const JWKS_AGE_MAX: Duration = Duration::from_secs(240);
 
@@ -68,6 +71,8 @@ pub struct RoutingTerms {
     pub skip_url_cleaning: bool,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
+    /// Whether the gateway gets certificates by itself, for which issuers ask it.
+    pub answers_challenges: bool,
     /// Ports that definitions may name.
     pub ports: PortRules,
     /// The file with listeners and backends; empty for none.
@@ -273,6 +278,7 @@ impl Settings {
                 hostname: config.hostname.clone(),
                 skip_url_cleaning: http.skip_url_cleaning,
                 control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+                answers_challenges: config.tollgate.acme.is_on(),
                 ports: PortRules::new(config),
                 tables_file: config.tollgate.routing_file.clone(),
                 tls: TlsOptions::new(config),
@@ -403,6 +409,12 @@ impl Settings {
     /// The header in which trusted proxies report the client; empty for the usual headers.
     pub fn client_address_header(&self) -> &str {
         &self.callers.client_address.header
+    }
+
+    /// Whether an issuer of certificates asks with this path whose a host is. The control plane answers it at all ports.
+    #[inline]
+    pub fn is_challenge_path(&self, path: &str) -> bool {
+        self.routing.answers_challenges && path.starts_with(CHALLENGE_PATH)
     }
 
     /// Whether a path on this port belongs to the control plane.

@@ -124,14 +124,20 @@ async fn shake_hands(core: &Core, mut stream: TcpStream, terms: &dyn TlsConfigSe
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak TLS"));
     }
     let (accepted, first) = read_hello(&mut stream).await?;
-    let (config, content) = match terms.for_client(&accepted.client_hello()) {
-        TlsChoice::End(config, content) => (config, content),
-        TlsChoice::Pass => {
-            let server_name = accepted.client_hello().server_name().map(str::to_owned);
-            let tls = ClientTls { certificates: Vec::new(), server_name };
-            return Ok(Handshake { stream: Stream::Tcp(stream), tls, content: Content::Stream, first });
+    let (config, content) = loop {
+        let choice = terms.for_client(&accepted.client_hello());
+        match choice {
+            TlsChoice::End(config, content) => break (config, content),
+            TlsChoice::Pass => {
+                let server_name = accepted.client_hello().server_name().map(str::to_owned);
+                let tls = ClientTls { certificates: Vec::new(), server_name };
+                return Ok(Handshake { stream: Stream::Tcp(stream), tls, content: Content::Stream, first });
+            }
+            TlsChoice::Refuse => {
+                return Err(io::Error::new(io::ErrorKind::ConnectionRefused, "nobody answers for the client's host"));
+            }
+            TlsChoice::Wait(wait) => wait.await,
         }
-        TlsChoice::Refuse => return Err(io::Error::new(io::ErrorKind::ConnectionRefused, "nobody answers for the client's host")),
     };
     drop(first);
     // This step computes the signature, so it waits for its turn.

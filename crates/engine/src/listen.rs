@@ -4,10 +4,11 @@ use rustls::ServerConfig;
 use rustls::server::ClientHello;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// Decides about TLS clients; called once per connection.
+/// Decides about TLS clients; called once per connection, and again after each wait.
 pub trait TlsConfigSelector: Send + Sync {
     /// What becomes of a client with this ClientHello.
     fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice;
@@ -21,6 +22,8 @@ pub enum TlsChoice {
     Pass,
     /// The connection is closed.
     Refuse,
+    /// It is decided after this, if there is still time for the handshake.
+    Wait(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
 /// Tells whether connections from an address start with a PROXY header.

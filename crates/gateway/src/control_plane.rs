@@ -10,7 +10,7 @@ use tollgate_control::definitions::Reloads;
 use tollgate_control::nodes::{Nodes, OwnFigures};
 use tollgate_control::statistics::Statistics;
 use tollgate_data::cache_purger::CachePurger;
-use tollgate_model::config::GatewayConfig;
+use tollgate_model::config::{AcmeCertificate, GatewayConfig};
 
 /// The control plane, and what the process keeps of it.
 pub(super) struct ControlPlane {
@@ -58,6 +58,7 @@ impl ControlPlane {
             mirrored_documents: Default::default(),
             notices: Arc::default(),
             replays: Arc::default(),
+            issued_names: config.tollgate.acme.certificates.iter().map(AcmeCertificate::name).collect(),
         };
         ControlPlane { control, waiting_changes, health, statistics }
     }

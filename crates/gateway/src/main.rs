@@ -3,6 +3,7 @@
 // Without a part, some code that only this part uses remains.
 #![cfg_attr(not(feature = "wasm"), allow(dead_code))]
 
+mod acme;
 mod announcement;
 mod bundle_build;
 mod check;

@@ -311,6 +311,7 @@ fn plural(kind: DocumentSpace) -> &'static str {
         DocumentSpace::Certificate => "certificates",
         DocumentSpace::OAuth => "OAuth clients",
         DocumentSpace::Console => "documents of the console",
+        DocumentSpace::Acme => "documents of issued certificates",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Starts the parts of the gateway in order, waits for signals, and stops them in order.
 
+use crate::acme;
 use crate::announcement::{ServedAddresses, announce};
 use crate::cli::{MockOptions, RunOptions};
 use crate::control_plane::ControlPlane;
@@ -88,6 +89,7 @@ fn serve(
     let pusher = start_pusher(&config, &parts.shared)?;
     let reloads = Reloads::start(parts.definitions.clone(), config.reload_interval())?;
     watch(&config, &parts.shared, &reloads)?;
+    acme::start(&config, &parts)?;
     let sockets = own_ports.sockets(&mut engine, are_given)?;
     for unused in inherited.unused() {
         tracing::warn!(socket = unused, "the configuration has no use for an inherited socket");

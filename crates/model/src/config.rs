@@ -15,6 +15,7 @@ use crate::key::KeyFunction;
 use crate::reference::RemoteSecrets;
 use crate::span;
 
+mod acme;
 mod analytics;
 mod api_metrics;
 mod environment;
@@ -32,6 +33,7 @@ mod storage;
 mod tollgate;
 mod validate;
 
+pub use acme::{AcmeCertificate, AcmeChallenge, AcmeDns, AcmeExternalAccount, AcmeIssuer, AcmeKey, AcmeOnDemand, AcmeSettings};
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
 pub use api_metrics::{
     ApiMetric, DimensionSource, MetricDimension, MetricFilters, MetricTime, RequestFact, SessionFact, StatusFilter,

@@ -35,11 +35,13 @@ pub enum DocumentSpace {
     OAuth,
     /// What the console keeps: its users, and the log of changes.
     Console,
+    /// What stands behind certificates that the gateway gets by itself: accounts, plans and challenges.
+    Acme,
 }
 
 impl DocumentSpace {
     /// Every kind.
-    pub const ALL: [DocumentSpace; 7] = [
+    pub const ALL: [DocumentSpace; 8] = [
         DocumentSpace::Session,
         DocumentSpace::OrgSession,
         DocumentSpace::Policy,
@@ -47,6 +49,7 @@ impl DocumentSpace {
         DocumentSpace::Certificate,
         DocumentSpace::OAuth,
         DocumentSpace::Console,
+        DocumentSpace::Acme,
     ];
 
     /// The number in the file. It is never reused, even if the kind is removed.
@@ -59,6 +62,7 @@ impl DocumentSpace {
             DocumentSpace::Certificate => 5,
             DocumentSpace::OAuth => 6,
             DocumentSpace::Console => 7,
+            DocumentSpace::Acme => 8,
         }
     }
 }

@@ -48,13 +48,22 @@ impl CertificateNames {
 
     /// The certificates for a host, best first.
     pub(super) fn find(&self, host: &str) -> &[Arc<CertifiedKey>] {
+        self.of_host(host).unwrap_or(&self.fallback)
+    }
+
+    fn of_host(&self, host: &str) -> Option<&[Arc<CertifiedKey>]> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let by_wildcard = || self.by_name.get(host.get(host.find('.')?..)?);
-        self.by_name.get(&host).or_else(by_wildcard).map_or(&self.fallback, |found| found)
+        self.by_name.get(&host).or_else(by_wildcard).map(Vec::as_slice)
     }
 }
 
 impl ServerNames {
+    /// Whether a host has a certificate of its own.
+    pub(super) fn have(&self, host: &str) -> bool {
+        self.0.load().of_host(host).is_some()
+    }
+
     pub(super) fn replace(&self, names: CertificateNames) {
         self.0.store(Arc::new(names));
     }

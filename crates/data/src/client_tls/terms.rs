@@ -1,6 +1,7 @@
 //! TLS towards clients: certificates by host, versions and ciphers, session tickets that all cores can read, and the hosts that request a
 //! client certificate. A client's certificate is only received here; whether it may call is decided when the API is known.
 
+use super::issued::{HostCertificates, IssuedCertificates};
 use super::server_names::{CertificateNames, ServerNames};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -27,6 +28,8 @@ pub struct ClientTerms {
     names: Arc<ServerNames>,
     /// Certificates of the configuration, with the host that is configured for each.
     own: Vec<(String, Arc<CertificateSlot>)>,
+    /// Those that the gateway gets by itself.
+    issued: IssuedCertificates,
     /// Host of clients that name none.
     default_host: String,
     /// Host on which the control API requests certificates; empty for all hosts, `None` when it requests none.
@@ -96,6 +99,7 @@ impl ClientTerms {
             asking: make(Arc::new(AskAnybody(provider.clone())))?,
             names,
             own,
+            issued: IssuedCertificates::default(),
             default_host: options.server_name.clone(),
             control_host: asks_control.then(|| config.control_api_hostname.to_ascii_lowercase()),
             asked: ArcSwap::default(),
@@ -140,6 +144,10 @@ impl ClientTerms {
             add_names(&mut names, &certificate);
             names.add_fallback(own);
         }
+        for certificate in self.issued.slots().iter().filter_map(|slot| slot.get()) {
+            add_names(&mut names, &certificate);
+            certificate.own.iter().for_each(|own| names.add_fallback(own));
+        }
         let of_apis = apis.iter().flat_map(|api| api.certificates).filter_map(|slot| slot.get());
         of_apis.for_each(|certificate| add_names(&mut names, &certificate));
         if names.is_empty() && apis.iter().any(|api| api.speaks_tls) {
@@ -151,6 +159,36 @@ impl ClientTerms {
         }
         self.names.replace(names);
         self.asked.store(Arc::new(ClientCertificateHosts::new(apis, self.control_host.as_deref())));
+    }
+
+    /// Replaces the certificates that the gateway gets by itself; they are in service after the next [`ClientTerms::rebuild`].
+    pub fn replace_issued(&self, slots: Vec<Arc<CertificateSlot>>) {
+        self.issued.replace(slots);
+    }
+
+    /// Those that are in service.
+    pub fn issued(&self) -> Arc<Vec<Arc<CertificateSlot>>> {
+        self.issued.slots()
+    }
+
+    /// Settings for connections of issuers, while one is expected.
+    pub fn answer_challenges(&self, settings: Option<Arc<ServerConfig>>) {
+        self.issued.answer_challenges(settings);
+    }
+
+    /// Who is asked for certificates of hosts that have none.
+    pub fn ask_for_hosts(&self, of_hosts: Arc<dyn HostCertificates>) {
+        self.issued.ask_for_hosts(of_hosts);
+    }
+
+    /// What becomes of a client whatever its port carries, if that is decided before.
+    fn decided(&self, hello: &ClientHello<'_>) -> Option<TlsChoice> {
+        if let Some(settings) = self.issued.for_issuer(hello) {
+            return Some(TlsChoice::End(settings, Content::Stream));
+        }
+        let of_hosts = self.issued.of_hosts()?;
+        let host = hello.server_name().filter(|host| !self.names.have(host))?;
+        of_hosts.wait_for(host).map(TlsChoice::Wait)
     }
 
     /// TLS configuration of the control API's own port, which has no APIs and no HTTP/2.
@@ -202,7 +240,8 @@ impl ClientCertificateHosts {
 
 impl TlsConfigSelector for ClientTerms {
     fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice {
-        TlsChoice::End(if self.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Http)
+        let usual = || TlsChoice::End(if self.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Http);
+        self.decided(hello).unwrap_or_else(usual)
     }
 }
 
@@ -215,7 +254,9 @@ struct StreamTerms {
 
 impl TlsConfigSelector for StreamTerms {
     fn for_client(&self, hello: &ClientHello<'_>) -> TlsChoice {
-        TlsChoice::End(if self.terms.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Stream)
+        let usual =
+            || TlsChoice::End(if self.terms.asks(hello) { self.asking.clone() } else { self.plain.clone() }, Content::Stream);
+        self.terms.decided(hello).unwrap_or_else(usual)
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod harness;
 
+mod acme;
 mod analytics;
 mod api_health;
 mod auth_alternatives;

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::PluginSettings;
+use super::acme::AcmeSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
@@ -81,6 +82,8 @@ pub struct TollgateSettings {
     pub mcp_commands: BTreeMap<String, McpCommand>,
     /// File with the listeners and backends that `tollgate.route` of definitions names; empty for none.
     pub routing_file: PathBuf,
+    /// Certificates that the gateway gets and renews by itself.
+    pub acme: AcmeSettings,
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
@@ -320,6 +323,7 @@ impl Default for TollgateSettings {
             plugins: PluginSettings::default(),
             mcp_commands: BTreeMap::new(),
             routing_file: PathBuf::new(),
+            acme: AcmeSettings::default(),
         }
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_numbers(config, findings);
     check_limiters(config, findings);
     config.external_services.check(findings);
+    config.tollgate.acme.check(findings);
     config.opentelemetry.check(findings);
     config.kv.check(findings);
     config.storage.check(&JsonPath::of("storage"), findings);
@@ -52,7 +53,7 @@ fn check_listeners(config: &GatewayConfig, findings: &mut Findings) {
     }
     let options = &config.http_server_options;
     let at = JsonPath::of("http_server_options");
-    if options.use_ssl && options.certificates.is_empty() && options.ssl_certificates.is_empty() {
+    if options.use_ssl && options.certificates.is_empty() && options.ssl_certificates.is_empty() && !config.tollgate.acme.is_on() {
         findings.warning(&at.key("use_ssl"), "TLS without a certificate: only hosts that an API has one for are served");
     }
     if !options.use_ssl && config.security.control_api_use_mutual_tls {

@@ -17,6 +17,7 @@ pub(super) fn prefix(kind: DocumentSpace) -> &'static str {
         DocumentSpace::Certificate => "cert-raw-",
         DocumentSpace::OAuth => "oauth-data.",
         DocumentSpace::Console => "tollgate.console.",
+        DocumentSpace::Acme => "tollgate.acme.",
     }
 }
 

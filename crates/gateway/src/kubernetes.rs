@@ -110,7 +110,7 @@ impl DocumentSink for StoreSink {
         let report = self.definitions.set_external(SOURCE, documents);
         // Somebody hears it the first time.
         let _ = self.first.try_send(());
-        ServeReport { listeners: self.definitions.listener_states(), rejected: report.rejected }
+        ServeReport { listeners: self.definitions.listener_states(), rejected: report.rejected, warned: report.warned }
     }
 
     fn serve_keys(&self, rings: &BTreeMap<String, Vec<tollgate_kubernetes::RingKey>>) {

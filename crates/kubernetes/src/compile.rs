@@ -1,6 +1,7 @@
 //! From the cluster to what the gateway serves, and to what is said of the objects. A pure function: no I/O, no clock.
 
 mod addresses;
+mod ancestor;
 mod attached;
 mod attachment;
 mod backends;
@@ -74,6 +75,8 @@ pub struct ServeReport {
     pub listeners: ListenerStates,
     /// Why definitions are not served as they are, by their ids.
     pub rejected: BTreeMap<String, String>,
+    /// What the gateway says of definitions that it serves.
+    pub warned: BTreeMap<String, String>,
 }
 
 /// The status of an object as it is to be written.

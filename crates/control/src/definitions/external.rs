@@ -28,18 +28,25 @@ pub struct ExternalDocuments {
 pub struct ExternalReport {
     /// Why definitions are not served as they are, by their ids: one that was served before stays as it was.
     pub rejected: BTreeMap<String, String>,
+    /// What is said of members of definitions that are served.
+    pub warned: BTreeMap<String, String>,
 }
 
 impl ExternalReport {
     fn of(source: &str, report: &ReloadReport) -> Self {
         let place = external_place(source, "");
-        let mut rejected = BTreeMap::new();
-        for problem in report.problems.iter().filter(|problem| problem.level == Level::Error) {
+        let mut said = ExternalReport::default();
+        for problem in &report.problems {
             let Some(id) = problem.file.as_ref().and_then(|file| file.strip_prefix(&place).ok()) else { continue };
+            let list = match problem.level {
+                Level::Error => &mut said.rejected,
+                Level::Warning if !problem.path.is_empty() => &mut said.warned,
+                _ => continue,
+            };
             let why = || format!("{}: {}", problem.path, problem.message);
-            rejected.entry(id.display().to_string()).or_insert_with(why);
+            list.entry(id.display().to_string()).or_insert_with(why);
         }
-        ExternalReport { rejected }
+        said
     }
 }
 

@@ -7,6 +7,7 @@ mod limited_part;
 use super::{Middleware, key_limits, limit_headers};
 use crate::endpoints::EndpointList;
 use crate::exchange::{Exchange, Step};
+use crate::header_names::HeaderNames;
 use crate::middleware::MiddlewareSource;
 use crate::refusal::{self, Refusal};
 use limited_part::LimitedPart;
@@ -192,6 +193,14 @@ impl Limit {
 }
 
 impl Middleware for ApiRateLimit {
+    fn header_names(&self, names: &mut HeaderNames) {
+        let parts = self.by_part.iter().filter_map(|limit| match &limit.counters {
+            Counters::Each(part) if part.by == LimitedBy::Header => Some(&part.name),
+            _ => None,
+        });
+        parts.for_each(|name| names.add(name));
+    }
+
     fn limit_of(&self, exchange: &Exchange<'_>, _: &Refusal) -> Option<LimitFact> {
         let now = exchange.arrival.now;
         let limits = self.limits(exchange);

@@ -8,7 +8,7 @@ mod status;
 mod traffic;
 
 pub use key_ring::{KeyText, RingKey};
-pub(super) use status::attached_changes;
+pub(super) use status::statuses_of_policies;
 
 use crate::cluster::{Cluster, Objects};
 use crate::conditions::Fault;
@@ -29,10 +29,10 @@ pub(super) struct AttachedPolicies<'c> {
 }
 
 /// One policy.
-struct CompiledAttachment<'c> {
-    kind: ResourceKind,
-    metadata: &'c Metadata,
-    status: &'c Value,
+pub(super) struct CompiledAttachment<'c> {
+    pub kind: ResourceKind,
+    pub metadata: &'c Metadata,
+    pub status: &'c Value,
     /// What it is written for, and whether it is the first there.
     targets: Vec<(Result<Target, PolicyTarget>, bool)>,
     /// Members of the definitions of the routes that it applies to.

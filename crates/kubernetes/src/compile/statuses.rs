@@ -1,6 +1,7 @@
 //! Statuses: what is said of each object, laid over what is written there. What others have written stays.
 
-use super::attached::attached_changes;
+use super::ancestor::{AncestorConditions, ancestor_of};
+use super::attached::statuses_of_policies;
 use super::class;
 use super::gateways::CompiledGateway;
 use super::listeners::CompiledListener;
@@ -44,11 +45,13 @@ pub(super) fn changes(compiled: &Compiled<'_>, report: &ServeReport, now: &str) 
         let users = policy.services.iter().filter_map(|service| compiled.routes.backends.users.get(service));
         changes.backend_policy(policy, users.flatten().collect());
     }
-    attached_changes(compiled, &report.rejected, &mut changes);
+    for (policy, ancestors) in statuses_of_policies(compiled, report) {
+        changes.policy(policy.kind, policy.metadata, policy.status, &ancestors);
+    }
     changes.found
 }
 
-pub(super) struct Changes<'s> {
+struct Changes<'s> {
     states: &'s ListenerStates,
     now: &'s str,
     controller: &'s str,
@@ -266,18 +269,12 @@ impl Changes<'_> {
             Condition::unless("Accepted", "Accepted", policy.rejected.as_ref()),
             Condition::unless("ResolvedRefs", "ResolvedRefs", policy.unresolved.as_ref()),
         ];
-        let ancestors: Vec<_> = gateways.into_iter().map(|gateway| (reference_of(gateway), own.to_vec())).collect();
+        let ancestors: Vec<_> = gateways.into_iter().map(|gateway| (ancestor_of(gateway), own.to_vec())).collect();
         self.policy(ResourceKind::BackendTlsPolicy, &policy.object.metadata, &policy.object.status, &ancestors);
     }
 
     /// The status of a policy of any kind: its conditions by what it acts at.
-    pub(super) fn policy(
-        &mut self,
-        kind: ResourceKind,
-        metadata: &Metadata,
-        status: &Value,
-        own: &[(Map<String, Value>, Vec<Condition>)],
-    ) {
+    fn policy(&mut self, kind: ResourceKind, metadata: &Metadata, status: &Value, own: &[AncestorConditions]) {
         let written = status.get("ancestors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let is_own = |entry: &Value| entry.get("controllerName").and_then(Value::as_str) == Some(self.controller);
         let mut ancestors: Vec<Value> = written.iter().filter(|entry| !is_own(entry)).cloned().collect();
@@ -297,11 +294,6 @@ impl Changes<'_> {
         }
         self.add(kind, metadata, status, json!({"ancestors": ancestors}));
     }
-}
-
-pub(super) fn reference_of(gateway: &Key) -> Map<String, Value> {
-    let members = [("group", GATEWAY_GROUP), ("kind", "Gateway"), ("namespace", &gateway.namespace), ("name", &gateway.name)];
-    members.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
 fn is_same(written: Option<&Value>, reference: &Map<String, Value>) -> bool {

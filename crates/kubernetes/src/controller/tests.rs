@@ -30,6 +30,7 @@ impl DocumentSink for KeptDocuments {
         ServeReport {
             listeners: documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect(),
             rejected: rejected.map(|(id, _)| (id.clone(), "$.x: is wrong".to_owned())).collect(),
+            ..ServeReport::default()
         }
     }
 

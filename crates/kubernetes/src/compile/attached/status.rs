@@ -1,7 +1,7 @@
 //! What is said of our own policies: at each gateway that they act at, or at what they name if that is not there.
 
-use super::super::Compiled;
-use super::super::statuses::{Changes, reference_of};
+use super::super::ancestor::{AncestorConditions, ancestor_of};
+use super::super::{Compiled, ServeReport};
 use super::{CompiledAttachment, Target};
 use crate::conditions::{Condition, Fault};
 use crate::objects::{Key, PolicyTarget, ResourceKind};
@@ -11,36 +11,36 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a policy is for, as its status names it, with why it does not act there.
 type Ancestors = Vec<(Map<String, Value>, Option<Fault>)>;
 
-/// Adds the statuses of all policies. `rejected` has what the gateway says of definitions that it does not serve, by their ids.
-pub(in crate::compile) fn attached_changes(
-    compiled: &Compiled<'_>,
-    rejected: &BTreeMap<String, String>,
-    changes: &mut Changes<'_>,
-) {
+/// What is said of all policies.
+pub(in crate::compile) fn statuses_of_policies<'a, 'c>(
+    compiled: &'a Compiled<'c>,
+    report: &ServeReport,
+) -> Vec<(&'a CompiledAttachment<'c>, Vec<AncestorConditions>)> {
     let used_at = gateways_of_routes(compiled);
-    let rejected = rejected_policies(compiled, rejected);
-    for (place, policy) in compiled.attached.all.iter().enumerate() {
-        let ancestors = ancestors(policy, compiled, &used_at);
+    let rejected = of_policies(compiled, &report.rejected, "does not serve");
+    let warned = of_policies(compiled, &report.warned, "warns of");
+    let said = compiled.attached.all.iter().enumerate().map(|(place, policy)| {
         let own = policy.effect.as_ref().err().cloned();
-        let refused = || rejected.get(&place).map(|why| Fault::new("Invalid", why.clone()));
-        let fault = own.or_else(refused);
-        let conditions = ancestors.into_iter().map(|(ancestor, missing)| {
+        let fault = own.or_else(|| rejected.get(&place).map(|why| Fault::new("Invalid", why.clone())));
+        let warning = warned.get(&place).filter(|_| fault.is_none());
+        let warning = warning.map(|why| Condition::is("PartiallyInvalid", "UnsupportedValue").with_message(why.clone()));
+        let conditions = ancestors(policy, compiled, &used_at).into_iter().map(|(ancestor, missing)| {
             let accepted = Condition::unless("Accepted", "Accepted", fault.as_ref().or(missing.as_ref()));
             let resolved = Condition::unless("ResolvedRefs", "ResolvedRefs", policy.unresolved.as_ref());
-            (ancestor, vec![accepted, resolved])
+            (ancestor, [accepted, resolved].into_iter().chain(warning.clone()).collect())
         });
-        let conditions: Vec<_> = conditions.collect();
-        changes.policy(policy.kind, policy.metadata, policy.status, &conditions);
-    }
+        (policy, conditions.collect())
+    });
+    said.collect()
 }
 
-/// Why the gateway does not serve a definition with a policy, by the place of the policy. Which one is wrong, the gateway's own words say.
-fn rejected_policies(compiled: &Compiled<'_>, rejected: &BTreeMap<String, String>) -> BTreeMap<usize, String> {
+/// What the gateway says of definitions, by the places of their policies. Which one is meant, its own words say.
+fn of_policies(compiled: &Compiled<'_>, said: &BTreeMap<String, String>, verb: &str) -> BTreeMap<usize, String> {
     let mut found = BTreeMap::new();
-    for (id, why) in rejected {
+    for (id, why) in said.iter().filter(|(_, why)| !why.starts_with("$.tollgate.route")) {
         let policies = compiled.routes.definitions.get(id).map(|document| document.policies).unwrap_or_default();
         for policy in policies.0.iter().flatten() {
-            found.entry(policy.place).or_insert_with(|| format!("The gateway does not serve {id}: {why}"));
+            found.entry(policy.place).or_insert_with(|| format!("The gateway {verb} {id}: {why}"));
         }
     }
     found
@@ -97,7 +97,7 @@ fn ancestors(
             }
         }
     }
-    let known = found.into_iter().map(|(gateway, fault)| (reference_of(&gateway), fault));
+    let known = found.into_iter().map(|(gateway, fault)| (ancestor_of(&gateway), fault));
     known.chain(missing).collect()
 }
 
@@ -120,7 +120,7 @@ fn not_found(message: String) -> Fault {
 }
 
 fn named(kind: &str, key: &Key) -> Map<String, Value> {
-    let mut reference = reference_of(key);
+    let mut reference = ancestor_of(key);
     reference.insert("kind".to_owned(), json!(kind));
     reference
 }

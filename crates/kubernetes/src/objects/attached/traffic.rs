@@ -25,7 +25,7 @@ pub(crate) struct TrafficSettings {
     /// Other responses in place of errors; the first that fits counts.
     #[schemars(length(max = 16))]
     pub errors: Vec<ErrorRule>,
-    /// The largest body of a request in bytes; a larger one gets 413.
+    /// The largest body of a request in bytes; a larger one gets 400.
     #[schemars(range(min = 1))]
     pub max_request_bytes: Option<i64>,
     /// Time until a response begins, such as `500ms` or `30s`; then 504.
@@ -87,7 +87,7 @@ pub(crate) struct HeaderValue {
 /// Another body.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct BodyChange {
-    /// A filter in the language of jq, for bodies in JSON: `.body` is the body, and the result is the new one.
+    /// A filter in the language of jq, for bodies in JSON. `.body` is the body; the filter makes an object, whose `body` is the new one.
     #[schemars(length(min = 1, max = 16_384))]
     pub jq: String,
 }

@@ -36,6 +36,7 @@ pub mod header_change;
 pub mod header_names;
 pub mod host_events;
 pub mod ip_networks;
+pub mod limit_table;
 pub mod listeners;
 pub mod llm_answers;
 pub mod mcp_mail;

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
+use tollgate_access::keys::{Keys, RingKey};
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
-use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ServeReport};
 use tollgate_model::Problem;
 use tollgate_observe::logs;
 
@@ -48,14 +49,14 @@ impl Controller {
     ///
     /// # Errors
     /// There is no way to an API server. One that does not answer is no error.
-    pub(crate) fn start(self, definitions: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+    pub(crate) fn start(self, definitions: Arc<DefinitionStore>, keys: Arc<Keys>) -> Result<RunningController, Box<dyn Error>> {
         definitions.await_external(SOURCE);
         let (stop, stopped) = watch::channel(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (first, served) = mpsc::sync_channel(1);
         let controller = runtime.block_on(tollgate_kubernetes::Controller::new(self.0))?;
         let run = move || {
-            let sink = Arc::new(StoreSink { definitions, first, told: Mutex::default() });
+            let sink = Arc::new(StoreSink { definitions, keys, first, told: Mutex::default() });
             if let Err(error) = runtime.block_on(controller.run(sink, stopped)) {
                 tracing::error!(%error, "the controller for Kubernetes has ended");
             }
@@ -91,13 +92,14 @@ fn identity() -> String {
 /// The store of definitions as the place for documents.
 struct StoreSink {
     definitions: Arc<DefinitionStore>,
+    keys: Arc<Keys>,
     first: mpsc::SyncSender<()>,
     /// The problems of backends that there are.
     told: Mutex<Vec<Problem>>,
 }
 
 impl DocumentSink for StoreSink {
-    fn serve(&self, documents: &Documents) -> ListenerStates {
+    fn serve(&self, documents: &Documents) -> ServeReport {
         let listeners = documents
             .listeners
             .iter()
@@ -105,10 +107,20 @@ impl DocumentSink for StoreSink {
             .collect();
         let documents = ExternalDocuments { definitions: documents.definitions.clone(), listeners };
         // The store logs what is wrong with them.
-        let _ = self.definitions.set_external(SOURCE, documents);
+        let report = self.definitions.set_external(SOURCE, documents);
         // Somebody hears it the first time.
         let _ = self.first.try_send(());
-        self.definitions.listener_states()
+        ServeReport { listeners: self.definitions.listener_states(), rejected: report.rejected, warned: report.warned }
+    }
+
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<tollgate_kubernetes::RingKey>>) {
+        let key = |key: &tollgate_kubernetes::RingKey| RingKey {
+            digest: RingKey::digest_of(key.text.reveal()),
+            shown: format!("{SOURCE}/{}", key.name),
+            alias: key.alias.clone(),
+            tags: key.tags.clone(),
+        };
+        self.keys.set_rings(rings.iter().map(|(name, keys)| (name.clone(), keys.iter().map(key).collect())).collect());
     }
 
     fn serve_backends(&self, backends: &BTreeMap<String, Value>) {

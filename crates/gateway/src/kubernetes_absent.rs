@@ -3,6 +3,7 @@
 use crate::cli::KubernetesOptions;
 use std::error::Error;
 use std::sync::Arc;
+use tollgate_access::keys::Keys;
 use tollgate_control::definitions::DefinitionStore;
 
 /// There is none.
@@ -18,7 +19,7 @@ impl Controller {
         Err("this gateway was built without `kubernetes`: there is no controller for a cluster".into())
     }
 
-    pub(crate) fn start(self, _: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+    pub(crate) fn start(self, _: Arc<DefinitionStore>, _: Arc<Keys>) -> Result<RunningController, Box<dyn Error>> {
         match self {}
     }
 }

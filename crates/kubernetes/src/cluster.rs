@@ -1,8 +1,9 @@
 //! What the cluster holds, in memory. Objects that nothing refers to cost their place here, and no work.
 
 use crate::objects::{
-    BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key, ListenerSet, Metadata, Namespace,
-    Object, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute, with_kinds,
+    AuthenticationPolicy, BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key,
+    ListenerSet, Metadata, Namespace, Object, RateLimitPolicy, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute,
+    TrafficPolicy, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! From the cluster to what the gateway serves, and to what is said of the objects. A pure function: no I/O, no clock.
 
 mod addresses;
+mod ancestor;
+mod attached;
 mod attachment;
 mod backends;
 mod certificates;
@@ -14,18 +16,21 @@ mod http;
 mod infrastructure;
 mod listeners;
 mod policies;
+mod route_definitions;
 mod routes;
 mod rule_context;
 mod statuses;
 mod streams;
 
 pub use addresses::AddressPool;
+pub use attached::{KeyText, RingKey};
 
 use crate::cluster::Cluster;
 use crate::objects::{Key, ResourceKind};
+use attached::AttachedPolicies;
 use gateways::Gateways;
 use policies::Policies;
-use routes::Routes;
+use routes::{RouteSources, Routes};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -55,10 +60,24 @@ pub struct Documents {
     pub definitions: BTreeMap<String, Value>,
     pub listeners: BTreeMap<String, Value>,
     pub backends: BTreeMap<String, Value>,
+    /// In the place of definitions that the gateway does not take, where policies are to protect them: all that they do is to refuse requests.
+    pub refusing: BTreeMap<String, Value>,
+    /// Keys by the names of their rings.
+    pub key_rings: BTreeMap<String, Vec<RingKey>>,
 }
 
 /// Where each listener is bound, or why not.
 pub type ListenerStates = BTreeMap<String, Result<Vec<SocketAddr>, String>>;
+
+/// What became of documents.
+#[derive(Clone, Debug, Default)]
+pub struct ServeReport {
+    pub listeners: ListenerStates,
+    /// Why definitions are not served as they are, by their ids.
+    pub rejected: BTreeMap<String, String>,
+    /// What the gateway says of definitions that it serves.
+    pub warned: BTreeMap<String, String>,
+}
 
 /// The status of an object as it is to be written.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +104,7 @@ pub(crate) struct Compiled<'c> {
     gateways: Gateways<'c>,
     routes: Routes<'c>,
     policies: Policies<'c>,
+    attached: AttachedPolicies<'c>,
     pub documents: Documents,
 }
 
@@ -92,13 +112,17 @@ pub(crate) struct Compiled<'c> {
 pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compiled<'c> {
     let mut gateways = Gateways::of(cluster, settings);
     let policies = Policies::of(cluster);
-    let routes = Routes::of(cluster, &mut gateways, &policies);
+    let attached = AttachedPolicies::of(cluster);
+    let routes = Routes::of(RouteSources { cluster, policies: &policies, attached: &attached }, &mut gateways);
+    let compiled = || routes.definitions.iter();
     let documents = Documents {
-        definitions: routes.definitions(),
+        definitions: compiled().map(|(id, document)| (id.clone(), document.definition.clone())).collect(),
         listeners: gateways.listener_documents(),
         backends: routes.backends.documents(),
+        refusing: compiled().filter_map(|(id, document)| Some((id.clone(), document.refusing.clone()?))).collect(),
+        key_rings: attached.rings.clone(),
     };
-    Compiled { cluster, settings, gateways, routes, policies, documents }
+    Compiled { cluster, settings, gateways, routes, policies, attached, documents }
 }
 
 impl Compiled<'_> {
@@ -108,8 +132,8 @@ impl Compiled<'_> {
     }
 
     /// The statuses that differ from what is written.
-    pub(crate) fn status_changes(&self, states: &ListenerStates, now: &str) -> Vec<StatusChange> {
-        statuses::changes(self, states, now)
+    pub(crate) fn status_changes(&self, report: &ServeReport, now: &str) -> Vec<StatusChange> {
+        statuses::changes(self, report, now)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
+use crate::compile::{AddressPool, Documents, RingKey, ServeReport, Settings, compile};
 use crate::leader::Candidate;
 use crate::picture::Picture;
 use crate::watch;
@@ -41,8 +41,10 @@ pub struct ControllerOptions {
 
 /// The gateway, which serves what the controller compiles. Its methods may block.
 pub trait DocumentSink: Send + Sync {
-    /// Serves definitions and listeners, and says where the listeners are bound.
-    fn serve(&self, documents: &Documents) -> ListenerStates;
+    /// Serves definitions and listeners, and says where the listeners are bound, and which definitions are not served as they are.
+    fn serve(&self, documents: &Documents) -> ServeReport;
+    /// Replaces the keys of all rings. Definitions refer to them by name.
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<RingKey>>);
     /// Serves backends by their names. Cheap: endpoints change often.
     fn serve_backends(&self, backends: &BTreeMap<String, serde_json::Value>);
 }
@@ -104,7 +106,7 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
     let picture = Arc::new(Picture::default());
     let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
     let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
-    let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
+    let mut served = Served { sink, documents: Documents::default(), report: ServeReport::default(), is_first: true };
     let (writes, applied) = Writer::start(client, resources, picture.clone());
     // In a large cluster that changes all the time, at most half a thread works.
     let mut work_took = Duration::ZERO;
@@ -130,7 +132,7 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             served.serve(std::mem::take(&mut compiled.documents));
             let mut wanted = WantedWrites::default();
             if is_leading {
-                wanted.statuses = compiled.status_changes(&served.states, &now());
+                wanted.statuses = compiled.status_changes(&served.report, &now());
                 wanted.objects = compiled.own_objects();
                 wanted.objects.retain(|object| !applied.has(object, &cluster));
             }
@@ -159,21 +161,24 @@ fn now() -> String {
 struct Served {
     sink: Arc<dyn DocumentSink>,
     documents: Documents,
-    states: ListenerStates,
+    report: ServeReport,
     is_first: bool,
 }
 
 impl Served {
     /// Whether a listener could not be bound.
     fn has_failed(&self) -> bool {
-        self.states.values().any(Result::is_err)
+        self.report.listeners.values().any(Result::is_err)
     }
 
-    /// Serves what has changed. Backends are there before what refers to them, and go after it.
+    /// Serves what has changed. Backends and keys are there before what refers to them, and backends go after it.
     fn serve(&mut self, documents: Documents) {
         let is_first = std::mem::take(&mut self.is_first);
         let before = std::mem::replace(&mut self.documents, documents);
         let now = &self.documents;
+        if is_first || before.key_rings != now.key_rings {
+            self.sink.serve_keys(&now.key_rings);
+        }
         let is_served_anew =
             is_first || self.has_failed() || (&before.definitions, &before.listeners) != (&now.definitions, &now.listeners);
         if !is_served_anew {
@@ -185,10 +190,36 @@ impl Served {
         let mut both = before.backends;
         both.extend(now.backends.iter().map(|(name, backend)| (name.clone(), backend.clone())));
         self.sink.serve_backends(&both);
-        self.states = self.sink.serve(now);
-        if both != now.backends {
-            self.sink.serve_backends(&now.backends);
+        self.report = self.serve_guarded();
+        if both != self.documents.backends {
+            self.sink.serve_backends(&self.documents.backends);
         }
+    }
+
+    /// Serves definitions. One that the gateway does not take would leave its predecessor in service, which may be open: if policies are to protect
+    /// it, requests are refused instead, and if even that is not taken, nothing is served.
+    fn serve_guarded(&self) -> ServeReport {
+        let mut report = self.sink.serve(&self.documents);
+        let mut documents = self.documents.clone();
+        let unserved = |report: &ServeReport| -> Vec<String> {
+            report.rejected.keys().filter(|id| self.documents.refusing.contains_key(*id)).cloned().collect()
+        };
+        let ids = unserved(&report);
+        if ids.is_empty() {
+            return report;
+        }
+        for id in ids {
+            documents.definitions.extend(self.documents.refusing.get(&id).map(|refusing| (id, refusing.clone())));
+        }
+        let second = self.sink.serve(&documents);
+        for id in unserved(&second) {
+            documents.definitions.remove(&id);
+        }
+        report.listeners = match second.rejected.keys().any(|id| self.documents.refusing.contains_key(id)) {
+            true => self.sink.serve(&documents).listeners,
+            false => second.listeners,
+        };
+        report
     }
 }
 

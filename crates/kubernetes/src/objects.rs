@@ -1,6 +1,7 @@
 //! Objects of the API server, as far as the controller reads them. Each is read for itself: one that cannot be read takes no other with it. The
 //! status stays as it is written, because others write into it too.
 
+mod attached;
 mod core;
 mod gateway;
 mod kinds;
@@ -11,14 +12,19 @@ mod route;
 mod rules;
 
 pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort};
+pub(crate) use attached::{
+    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CacheSettings, CredentialPlace,
+    ErrorRule, ExternalCheck, HeaderEdits, JwtSettings, LimitPer, OidcSettings, PluginDriver, PluginPhase, Plugins,
+    RateLimitPolicy, RateLimitSettings, StoreFailureRule, TOLLGATE_GROUP, TokenAlgorithms, TrafficPolicy, TrafficSettings,
+};
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
 };
 pub(crate) use kinds::{ResourceKind, with_kinds};
 pub(crate) use metadata::{Key, Metadata, Object, Spec};
-pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, ReferenceGrant, SubjectAltName};
+pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, PolicyTarget, ReferenceGrant, SubjectAltName};
 pub(crate) use reference::{ObjectRef, ParentRef};
-pub(crate) use route::{GrpcRoute, HttpRoute, RouteSpec, StreamRoute, StreamRule};
+pub(crate) use route::{GrpcRoute, HttpRoute, NamedRule, RouteSpec, StreamRoute, StreamRule};
 pub(crate) use rules::{
     BackendRef, Cors, Filter, GrpcMatch, GrpcMethod, GrpcRule, Header, HeaderChanges, HttpMatch, HttpRule, Mirror, NamedMatch,
     PathChange, Redirect, Retry, Rewrite, SessionPersistence, Timeouts,

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::net::SocketAddr;
 use std::sync::PoisonError;
 use std::time::Instant;
-use tollgate_model::Problem;
 use tollgate_model::routing::{RouteListener, RoutedBackend, RoutingTables};
+use tollgate_model::{Level, Problem};
 
 /// Documents of one source.
 #[derive(Clone, Debug, Default)]
@@ -23,13 +23,40 @@ pub struct ExternalDocuments {
     pub listeners: BTreeMap<String, RouteListener>,
 }
 
+/// What became of the documents of a source.
+#[derive(Debug, Default)]
+pub struct ExternalReport {
+    /// Why definitions are not served as they are, by their ids: one that was served before stays as it was.
+    pub rejected: BTreeMap<String, String>,
+    /// What is said of members of definitions that are served.
+    pub warned: BTreeMap<String, String>,
+}
+
+impl ExternalReport {
+    fn of(source: &str, report: &ReloadReport) -> Self {
+        let place = external_place(source, "");
+        let mut said = ExternalReport::default();
+        for problem in &report.problems {
+            let Some(id) = problem.file.as_ref().and_then(|file| file.strip_prefix(&place).ok()) else { continue };
+            let list = match problem.level {
+                Level::Error => &mut said.rejected,
+                Level::Warning if !problem.path.is_empty() => &mut said.warned,
+                _ => continue,
+            };
+            let why = || format!("{}: {}", problem.path, problem.message);
+            list.entry(id.display().to_string()).or_insert_with(why);
+        }
+        said
+    }
+}
+
 impl DefinitionStore {
     /// Replaces all definitions and listeners of a source, and serves the result. What is unchanged keeps what was compiled of it; a broken definition
     /// keeps its last good version. Blocks.
-    pub fn set_external(&self, source: &str, documents: ExternalDocuments) -> ReloadReport {
+    pub fn set_external(&self, source: &str, documents: ExternalDocuments) -> ExternalReport {
         let report = self.replace_external(source, documents);
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(source);
-        report
+        ExternalReport::of(source, &report)
     }
 
     /// Counts as not loaded until the documents of a source are there.

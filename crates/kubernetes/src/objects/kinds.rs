@@ -26,6 +26,11 @@ macro_rules! with_kinds {
             UdpRoute(StreamRoute) udp_routes: GATEWAY_GROUP, ["v1", "v1alpha2"], "UDPRoute", "udproutes", true;
             BackendTlsPolicy(BackendTlsPolicy) backend_tls_policies:
                 GATEWAY_GROUP, ["v1", "v1alpha3"], "BackendTLSPolicy", "backendtlspolicies", true;
+            AuthenticationPolicy(AuthenticationPolicy) authentication_policies:
+                TOLLGATE_GROUP, ["v1alpha1"], "AuthenticationPolicy", "authenticationpolicies", true;
+            RateLimitPolicy(RateLimitPolicy) rate_limit_policies:
+                TOLLGATE_GROUP, ["v1alpha1"], "RateLimitPolicy", "ratelimitpolicies", true;
+            TrafficPolicy(TrafficPolicy) traffic_policies: TOLLGATE_GROUP, ["v1alpha1"], "TrafficPolicy", "trafficpolicies", true;
             ReferenceGrant(ReferenceGrant) reference_grants: GATEWAY_GROUP, ["v1", "v1beta1"], "ReferenceGrant", "referencegrants", true;
             Namespace(Namespace) namespaces: "", ["v1"], "Namespace", "namespaces", false;
             Service(Service) services: "", ["v1"], "Service", "services", true;
@@ -63,7 +68,7 @@ macro_rules! define_kinds {
     };
 }
 
-use super::GATEWAY_GROUP;
+use super::{GATEWAY_GROUP, TOLLGATE_GROUP};
 with_kinds!(define_kinds);
 
 impl ResourceKind {

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::request_limit;
 use super::{
-    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, RouteDefinition,
-    SharedCache, UpstreamRules, VersionData,
+    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation, OAuthRules, RequestLimit,
+    RouteDefinition, SharedCache, UpstreamRules, VersionData,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -38,6 +39,8 @@ pub struct ApiExtensions {
     pub graphql: GraphqlRules,
     /// What claims of JSON Web Tokens must say, beyond the fields `jwt_*`.
     pub jwt: JwtClaims,
+    /// Keys that are kept outside of the store, and are for APIs that name them.
+    pub key_ring: Option<KeyRing>,
     /// The API is one endpoint in front of many providers of language models.
     pub llm: Option<LlmGateway>,
     /// The API is one MCP server in front of many.
@@ -49,6 +52,8 @@ pub struct ApiExtensions {
     pub on_store_failure: Option<OnStoreFailure>,
     /// Where clients learn which server issues tokens for this API (RFC 9728).
     pub protected_resource: Option<ProtectedResource>,
+    /// Rates for each client, address, header or claim. A request must have room in all of them.
+    pub request_limits: Vec<RequestLimit>,
     /// Requests reach the API by rules about host, path, headers, query and method, in place of `proxy.listen_path` and `domain`.
     pub route: Option<RouteDefinition>,
     /// Scopes that a caller's token must have.
@@ -85,6 +90,10 @@ impl ApiExtensions {
         if let Some(route) = &self.route {
             route.check(api, findings);
         }
+        if let Some(ring) = &self.key_ring {
+            ring.check(findings);
+        }
+        request_limit::check(&self.request_limits, findings);
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);
         }

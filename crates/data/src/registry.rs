@@ -30,7 +30,7 @@ use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
-use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_limit::{AddressRates, LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
@@ -101,6 +101,7 @@ pub struct Registry {
 struct KeptState {
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
+    address_tables: Interned<String, AddressRates>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
@@ -234,6 +235,11 @@ impl Registry {
     pub fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
         self.kept.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
+    }
+
+    /// The rates of client addresses with this name.
+    pub fn address_table(&self, name: String, make: impl FnOnce() -> AddressRates) -> Arc<AddressRates> {
+        self.kept.address_tables.get_or(name, make)
     }
 
     /// The breaker of an endpoint.
@@ -425,6 +431,7 @@ impl Registry {
         let KeptState {
             targets,
             limits,
+            address_tables,
             breakers,
             turns,
             target_healths,
@@ -443,6 +450,7 @@ impl Registry {
         } = &self.kept;
         targets.purge();
         limits.purge();
+        address_tables.purge();
         breakers.purge();
         turns.purge();
         target_healths.purge();

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
-use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, IngressOptions, ListenerStates};
 use tollgate_model::Problem;
 use tollgate_observe::logs;
 
@@ -37,6 +37,16 @@ impl Controller {
         Ok(Controller(ControllerOptions {
             kubeconfig: options.kubeconfig.clone(),
             controller_name: options.controller_name.clone(),
+            ingress: IngressOptions {
+                controller_name: options.ingress.controller_name.clone(),
+                classes: options.ingress.classes.clone(),
+                serves_without_class: options.ingress.without_class,
+                address: options.ingress.address,
+                http_port: options.ingress.http_port,
+                https_port: options.ingress.https_port,
+                default_certificate: options.ingress.default_certificate.clone(),
+                default_backend: options.ingress.default_backend.clone(),
+            },
             addresses: AddressPool(options.addresses.clone()),
             namespaces: options.namespaces.clone(),
             lease_namespace: options.lease_namespace.clone(),

@@ -12,6 +12,7 @@ mod grpc;
 mod hosts;
 mod http;
 mod infrastructure;
+mod ingress;
 mod listeners;
 mod policies;
 mod routes;
@@ -20,10 +21,12 @@ mod statuses;
 mod streams;
 
 pub use addresses::AddressPool;
+pub use ingress::{IngressOptions, ReportLine, ReportOutcome};
 
 use crate::cluster::Cluster;
 use crate::objects::{Key, ResourceKind};
 use gateways::Gateways;
+use ingress::Ingresses;
 use policies::Policies;
 use routes::Routes;
 use serde_json::Value;
@@ -37,6 +40,7 @@ pub(crate) struct Settings {
     pub controller_name: String,
     pub pool: AddressPool,
     pub definitions: InstalledDefinitions,
+    pub ingress: IngressOptions,
 }
 
 /// What the definitions of the Gateway API in the cluster say of themselves.
@@ -85,6 +89,7 @@ pub(crate) struct Compiled<'c> {
     gateways: Gateways<'c>,
     routes: Routes<'c>,
     policies: Policies<'c>,
+    ingresses: Ingresses<'c>,
     pub documents: Documents,
 }
 
@@ -92,19 +97,27 @@ pub(crate) struct Compiled<'c> {
 pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compiled<'c> {
     let mut gateways = Gateways::of(cluster, settings);
     let policies = Policies::of(cluster);
-    let routes = Routes::of(cluster, &mut gateways, &policies);
-    let documents = Documents {
+    let mut routes = Routes::of(cluster, &mut gateways, &policies);
+    let ingresses = Ingresses::of(cluster, settings, &gateways, &policies, &mut routes.backends);
+    let mut documents = Documents {
         definitions: routes.definitions(),
         listeners: gateways.listener_documents(),
         backends: routes.backends.documents(),
     };
-    Compiled { cluster, settings, gateways, routes, policies, documents }
+    documents.definitions.extend(ingresses.definitions.clone());
+    documents.listeners.extend(ingresses.listeners.clone());
+    Compiled { cluster, settings, gateways, routes, policies, ingresses, documents }
 }
 
 impl Compiled<'_> {
     /// The objects that gateways are to have.
     pub(crate) fn own_objects(&self) -> Vec<OwnObject> {
         infrastructure::objects(&self.gateways)
+    }
+
+    /// What became of the parts of each Ingress that is served.
+    pub(crate) fn ingress_reports(&self) -> &BTreeMap<Key, Vec<ReportLine>> {
+        &self.ingresses.reports
     }
 
     /// The statuses that differ from what is written.

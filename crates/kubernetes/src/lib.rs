@@ -1,4 +1,4 @@
-//! The Gateway API of Kubernetes: what a cluster holds, and the documents and statuses that follow from it. Knows the API server, and nothing of
+//! The Gateway API and the Ingresses of Kubernetes: what a cluster holds, and the documents and statuses that follow from it. Knows the API server, and nothing of
 //! how requests are served.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "used by the crates of one program only: a name that says all needs no sentence")]
@@ -13,5 +13,5 @@ mod picture;
 mod watch;
 mod writer;
 
-pub use compile::{AddressPool, Documents, ListenerStates};
+pub use compile::{AddressPool, Documents, IngressOptions, ListenerStates, ReportLine, ReportOutcome};
 pub use controller::{Controller, ControllerOptions, DocumentSink};

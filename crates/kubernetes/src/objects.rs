@@ -3,6 +3,7 @@
 
 mod core;
 mod gateway;
+mod ingress;
 mod kinds;
 mod metadata;
 mod policy;
@@ -14,6 +15,7 @@ pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secre
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
 };
+pub(crate) use ingress::{Ingress, IngressBackend, IngressClass};
 pub(crate) use kinds::{ResourceKind, with_kinds};
 pub(crate) use metadata::{Key, Metadata, Object, Spec};
 pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, ReferenceGrant, SubjectAltName};
@@ -35,6 +37,8 @@ impl Spec for GrpcRoute {}
 impl Spec for StreamRoute {}
 impl Spec for BackendTlsPolicy {}
 impl Spec for ReferenceGrant {}
+impl Spec for IngressClass {}
+impl Spec for Ingress {}
 impl Spec for Service {}
 impl Spec for EndpointSlice {
     const IS_FLAT: bool = true;

@@ -43,6 +43,11 @@ pub(super) fn changes(compiled: &Compiled<'_>, states: &ListenerStates, now: &st
         let users = policy.services.iter().filter_map(|service| compiled.routes.backends.users.get(service));
         changes.policy(policy, users.flatten().collect());
     }
+    let address: Vec<Value> = compiled.ingresses.address.iter().map(|address| json!({"ip": address.to_string()})).collect();
+    for ingress in compiled.ingresses.objects.iter().filter(|_| !address.is_empty()) {
+        let status = json!({"loadBalancer": {"ingress": address}});
+        changes.add(ResourceKind::Ingress, &ingress.metadata, &ingress.status, status);
+    }
     changes.found
 }
 

@@ -3,10 +3,11 @@
 mod attachment;
 mod backends;
 mod gateways;
+mod ingress;
 mod rules;
 mod statuses;
 
-use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, Settings, compile};
+use super::{AddressPool, Compiled, IngressOptions, InstalledDefinitions, ListenerStates, Settings, compile};
 use crate::cluster::{Change, Cluster};
 use crate::objects::{Metadata, ResourceKind};
 use serde_json::Value;
@@ -42,6 +43,7 @@ pub(super) fn settings() -> Settings {
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         pool: AddressPool(vec!["10.0.0.0/29".parse().unwrap()]),
         definitions: InstalledDefinitions { version: Some("v1.6.3".to_owned()), are_experimental: false },
+        ingress: IngressOptions::default(),
     }
 }
 

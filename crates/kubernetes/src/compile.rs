@@ -21,6 +21,7 @@ mod statuses;
 mod streams;
 
 pub use addresses::AddressPool;
+pub(crate) use ingress::annotation_rows;
 pub use ingress::{IngressOptions, ReportLine, ReportOutcome};
 
 use crate::cluster::Cluster;

@@ -8,6 +8,7 @@ mod compile;
 mod conditions;
 mod controller;
 mod leader;
+mod manifests;
 mod objects;
 mod picture;
 mod watch;
@@ -15,3 +16,4 @@ mod writer;
 
 pub use compile::{AddressPool, Documents, IngressOptions, ListenerStates, ReportLine, ReportOutcome};
 pub use controller::{Controller, ControllerOptions, DocumentSink};
+pub use manifests::{CheckedManifests, annotation_table, check_manifests};

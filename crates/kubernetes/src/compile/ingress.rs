@@ -31,6 +31,11 @@ use sockets::Sockets;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+/// The table of annotations: name, what becomes of it in a word, and how.
+pub(crate) fn annotation_rows() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    annotations::rows().map(|row| (row.name, row.outcome(), row.becomes))
+}
+
 /// What is served of Ingresses, and where.
 #[derive(Clone, Debug)]
 pub struct IngressOptions {
@@ -352,7 +357,6 @@ fn host_terms(cluster: &Cluster, drafts: &mut [IngressDraft<'_>]) -> BTreeMap<St
             terms.entry(host.clone()).or_default().client_authorities.clone_from(&authorities);
         }
     }
-    terms.remove("");
     terms
 }
 

@@ -39,6 +39,19 @@ pub(crate) struct AnnotationRow {
     read: Reader,
 }
 
+impl AnnotationRow {
+    /// What becomes of it, in a word or two.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match (self.fate, self.protects) {
+            (Fate::Carried, _) => "carried over",
+            (Fate::Idle, _) => "not needed",
+            (Fate::Approximated, _) => "in another way",
+            (Fate::Missing, false) => "no effect",
+            (Fate::Missing, true) => "503",
+        }
+    }
+}
+
 /// Takes a value over. `Err` says what is wrong with it.
 type Reader = fn(&str, &mut IngressSettings) -> Result<(), String>;
 

@@ -80,8 +80,23 @@ fn paths_match_as_their_type_says() {
         let rule = rule("", written, kind);
         assert!(rule.contains(&format!(r#""matches":[{{"path":{expected}}}]"#)), "{written} {kind}: {rule}");
     }
-    let rule = rule("nginx.ingress.kubernetes.io/use-regex: 'true'", "/a/(x|y)", "Prefix");
-    assert!(rule.contains(r#"{"regex":"(?i:/a/(x|y))(?s:.*)"}"#), "{rule}");
+    let expression = r#"{"regex":"(?i:/a/(x|y))(?s:.*)"}"#;
+    for annotation in ["use-regex: 'true'", "rewrite-target: /$1"] {
+        let annotation = format!("nginx.ingress.kubernetes.io/{annotation}");
+        assert!(rule(&annotation, "/a/(x|y)", "Prefix").contains(expression), "{annotation}");
+        // Without a host, and for another Ingress of the host.
+        for host in ["", "host: a.test, "] {
+            let path = |written: &str| path(written, "Exact").replace("host: a.test, ", host);
+            let lines = served(&[&ingress("i", &annotation, &path("/a/(x|y)")), &ingress("j", "", &path("/b"))]);
+            assert!(lines.contains(expression) && lines.contains(r#"{"regex":"(?i:/b)(?s:.*)"}"#), "{lines}");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_no_expression_answers_503() {
+    let rule = rule("nginx.ingress.kubernetes.io/use-regex: 'true'", "/a/b(?!c)", "ImplementationSpecific");
+    assert!(rule.contains(r#""answer":{"status":503,"#) && rule.contains(r#"{"path":{"starts_with":"/a/"}}"#), "{rule}");
 }
 
 #[test]
@@ -128,10 +143,7 @@ fn what_protects_and_can_not_be_carried_over_closes_the_paths() {
     for annotation in cases {
         let annotation = format!("nginx.ingress.kubernetes.io/{annotation}");
         let rule = rule(&annotation, "/a", "Prefix");
-        assert!(
-            rule.starts_with(r#"{"answer":{"status":503,"message":"not served: "#),
-            "{annotation}: {rule}"
-        );
+        assert!(rule.starts_with(r#"{"answer":{"status":503,"message":"not served: "#), "{annotation}: {rule}");
         let name = annotation.split([':', '/']).nth(1).unwrap_or_default();
         let open = format!("{annotation}, tollgate.dev/serve-without: {name}");
         // The annotation that refers to what is missing is another one.

@@ -36,7 +36,7 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     protection(
         "limit-connections",
         Missing,
-        "connections of an address can be limited for the whole gateway (`tollgate.limits.connections_per_ip`)",
+        "connections of an address can be limited for the whole gateway (`tollgate.limits.connections_per_ip_max`)",
         |value, _| number(value).map(|_| ()),
     ),
     protection("auth-type", Carried, "`basic`: `tollgate.basic_users`", |value, settings| match value {

@@ -121,28 +121,28 @@ pub(crate) struct KubernetesOptions {
 pub(crate) struct IngressFlags {
     /// Class whose Ingresses are served, whatever its controller is, such as nginx; may be repeated
     #[arg(long = "ingress-class", value_name = "NAME", value_delimiter = ',')]
-    pub classes: Vec<String>,
+    pub ingress_classes: Vec<String>,
     /// The controller of the IngressClasses that are served
-    #[arg(long = "ingress-controller", value_name = "NAME", default_value = "tollgate.dev/ingress-controller")]
-    pub controller_name: String,
+    #[arg(long, value_name = "NAME", default_value = "tollgate.dev/ingress-controller")]
+    pub ingress_controller: String,
     /// Serve Ingresses without a class too
-    #[arg(long = "ingress-without-class")]
-    pub without_class: bool,
+    #[arg(long)]
+    pub ingress_without_class: bool,
     /// Address of Ingresses [default: one of --addresses]
-    #[arg(long = "ingress-address", value_name = "IP")]
-    pub address: Option<IpAddr>,
+    #[arg(long, value_name = "IP")]
+    pub ingress_address: Option<IpAddr>,
     /// Port of Ingresses
-    #[arg(long = "ingress-http-port", value_name = "PORT", default_value_t = 80)]
-    pub http_port: u16,
+    #[arg(long, value_name = "PORT", default_value_t = 80)]
+    pub ingress_http_port: u16,
     /// Port of Ingresses with TLS
-    #[arg(long = "ingress-https-port", value_name = "PORT", default_value_t = 443)]
-    pub https_port: u16,
+    #[arg(long, value_name = "PORT", default_value_t = 443)]
+    pub ingress_https_port: u16,
     /// Secret whose certificate hosts without one of their own have
-    #[arg(long = "ingress-default-certificate", value_name = "NAMESPACE/NAME")]
-    pub default_certificate: Option<String>,
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    pub ingress_default_certificate: Option<String>,
     /// Service for requests that no Ingress gets
-    #[arg(long = "ingress-default-backend", value_name = "NAMESPACE/NAME:PORT")]
-    pub default_backend: Option<String>,
+    #[arg(long, value_name = "NAMESPACE/NAME:PORT")]
+    pub ingress_default_backend: Option<String>,
 }
 
 /// Flags that service files for Tyk may contain.

@@ -269,7 +269,7 @@ impl Route {
             Some(entry) => entry.conditions.hold(request).then_some(Found {
                 api: self.api,
                 listen_bytes: 0,
-                rule: Some(FoundRule { rule: entry.rule, prefix_bytes: bytes }),
+                rule: Some(FoundRule { rule: entry.rule, prefix_bytes: self.prefix_bytes(path, bytes) }),
             }),
         }
     }

@@ -264,9 +264,9 @@ impl<'c> IngressDraft<'c> {
     fn resolve_auth_url(&mut self) -> Option<String> {
         let written = self.settings.auth_url.clone()?;
         let named = self.named_hosts();
-        let resolved = request_text(&written).and_then(|text| match named.as_slice() {
-            [host] if !host.starts_with("*.") => Ok(text.replace("{host}", host)),
-            _ => Ok(text),
+        let resolved = request_text(&written).map(|text| match named.as_slice() {
+            [host] if !host.starts_with("*.") => text.replace("{host}", host),
+            _ => text,
         });
         let is_url =
             |text: &String| (text.starts_with("http://") || text.starts_with("https://")) && !text.contains(['{', '}', ' ']);

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from rig import build, cluster, endurance, policies, suite
+from rig import build, cluster, endurance, ingress, policies, suite
 from rig.process import Failure, Processes
 
 CONTROLLER_NAME = "tollgate.dev/gateway-controller"
@@ -61,6 +61,7 @@ def parse():
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
     parser.add_argument("--endurance", action="store_true", help="instead of the suite: many routes, outages of the API server, changing replicas")
     parser.add_argument("--policies", action="store_true", help="instead of the suite: Tollgate's own policies, with two gateways on one Redis")
+    parser.add_argument("--ingress", action="store_true", help="instead of the suite: Ingresses with the annotations of ingress-nginx")
     parser.add_argument("--routes", type=int, default=5000, help="how many routes --endurance creates (default: 5000)")
     parser.add_argument("--outage", type=int, default=60, metavar="SECONDS", help="for how long the API server is away in --endurance (default: 60)")
     parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s: for work on the gateway")
@@ -199,7 +200,7 @@ def start_gateway(arguments, kubernetes, processes):
     kubernetes.install([build.FOLDER / "rig/permissions.yaml"])
     kubeconfig = home / "kubeconfig"
     kubernetes.write_kubeconfig("tollgate", kubeconfig)
-    more = [[]]
+    more = [["--ingress-class", ingress.CLASS] if arguments.ingress else []]
     if arguments.policies:
         policies.start_redis(processes)
         more = [["--conf", configuration] for configuration in policies.prepare(home)]
@@ -226,6 +227,10 @@ def test(arguments, kubernetes, programs):
     if arguments.policies:
         failures = policies.run(kubernetes, say)
         say("all policies act" if not failures else "failed: " + "; ".join(failures))
+        return 1 if failures else 0
+    if arguments.ingress:
+        failures = ingress.run(kubernetes, say)
+        say("all Ingresses are served as they must" if not failures else "failed: " + "; ".join(failures))
         return 1 if failures else 0
     results = suite.run(kubernetes, programs, arguments, say)
     print()

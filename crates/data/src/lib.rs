@@ -56,6 +56,7 @@ pub mod quota_monitor;
 pub mod refusal;
 pub mod refusal_events;
 pub mod registry;
+mod request_text;
 pub mod response_chain;
 pub mod route;
 pub mod route_rules;

@@ -31,7 +31,7 @@ use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
-use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
+use tollgate_limit::{AddressRates, LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
@@ -103,6 +103,7 @@ struct KeptState {
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     limit_tables: Interned<String, LimitTable>,
+    address_tables: Interned<String, AddressRates>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
@@ -242,6 +243,11 @@ impl Registry {
     pub fn limit_table(&self, name: String, algorithm: LimitAlgorithm) -> Arc<LimitTable> {
         let shared = self.shared_limits.get().cloned();
         self.kept.limit_tables.get_or(name.clone(), || LimitTable::new(name, algorithm, shared))
+    }
+
+    /// The rates of client addresses with this name.
+    pub fn address_table(&self, name: String, make: impl FnOnce() -> AddressRates) -> Arc<AddressRates> {
+        self.kept.address_tables.get_or(name, make)
     }
 
     /// The breaker of an endpoint.
@@ -434,6 +440,7 @@ impl Registry {
             targets,
             limits,
             limit_tables,
+            address_tables,
             breakers,
             turns,
             target_healths,
@@ -453,6 +460,7 @@ impl Registry {
         targets.purge();
         limits.purge();
         limit_tables.purge();
+        address_tables.purge();
         breakers.purge();
         turns.purge();
         target_healths.purge();

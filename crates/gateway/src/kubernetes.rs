@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_access::keys::{Keys, RingKey};
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
-use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ServeReport};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, IngressOptions, ReportOutcome, ServeReport};
 use tollgate_model::Problem;
 use tollgate_observe::logs;
 
@@ -38,6 +38,16 @@ impl Controller {
         Ok(Controller(ControllerOptions {
             kubeconfig: options.kubeconfig.clone(),
             controller_name: options.controller_name.clone(),
+            ingress: IngressOptions {
+                controller_name: options.ingress.ingress_controller.clone(),
+                classes: options.ingress.ingress_classes.clone(),
+                serves_without_class: options.ingress.ingress_without_class,
+                address: options.ingress.ingress_address,
+                http_port: options.ingress.ingress_http_port,
+                https_port: options.ingress.ingress_https_port,
+                default_certificate: options.ingress.ingress_default_certificate.clone(),
+                default_backend: options.ingress.ingress_default_backend.clone(),
+            },
             addresses: AddressPool(options.addresses.clone()),
             namespaces: options.namespaces.clone(),
             lease_namespace: options.lease_namespace.clone(),
@@ -81,6 +91,54 @@ impl RunningController {
         // It has logged what is wrong.
         let _ = self.thread.join();
     }
+}
+
+/// What is found in manifests.
+pub(crate) struct ManifestFindings {
+    pub lines: Vec<ManifestLine>,
+    /// What would be served, by id.
+    pub definitions: BTreeMap<String, Value>,
+}
+
+/// One finding.
+pub(crate) struct ManifestLine {
+    /// The line of the file, once it is known.
+    pub number: Option<usize>,
+    /// `error`, `no effect`, `approximated` or `carried`.
+    pub level: &'static str,
+    /// Kind, namespace and name.
+    pub object: String,
+    /// The annotation or member.
+    pub subject: String,
+    pub reason: String,
+}
+
+/// Checks objects of manifests.
+///
+/// # Errors
+/// Only where this part is missing.
+pub(crate) fn check_objects(objects: Vec<Value>) -> Result<ManifestFindings, String> {
+    let checked = tollgate_kubernetes::check_manifests(objects);
+    let line = |level, object: String, subject: &str, reason: String| ManifestLine {
+        number: None,
+        level,
+        object,
+        subject: subject.to_owned(),
+        reason,
+    };
+    let unreadable = checked.unreadable.into_iter().map(|(object, why)| line("error", object, "object", why));
+    let conditions = checked.conditions.into_iter().map(|(object, why)| line("error", object, "status", why));
+    let ingresses = checked.ingresses.into_iter().map(|(key, found)| {
+        let level = match found.outcome {
+            ReportOutcome::Carried => "carried",
+            ReportOutcome::Approximated => "approximated",
+            ReportOutcome::NotCarried => "no effect",
+            ReportOutcome::Closed => "error",
+        };
+        line(level, format!("Ingress {key}"), &found.subject, found.reason)
+    });
+    let lines = unreadable.chain(conditions).chain(ingresses).collect();
+    Ok(ManifestFindings { lines, definitions: checked.documents.definitions })
 }
 
 /// Among several controllers, this process. Its number alone is the same in many containers.

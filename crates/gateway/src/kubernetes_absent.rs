@@ -1,6 +1,8 @@
 //! In the place of the controller for Kubernetes, where the feature is not built in.
 
 use crate::cli::KubernetesOptions;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 use tollgate_access::keys::Keys;
@@ -11,6 +13,27 @@ pub(crate) enum Controller {}
 
 /// There is none.
 pub(crate) enum RunningController {}
+
+/// What is found in manifests.
+pub(crate) struct ManifestFindings {
+    pub lines: Vec<ManifestLine>,
+    pub definitions: BTreeMap<String, Value>,
+}
+
+/// One finding.
+pub(crate) struct ManifestLine {
+    pub number: Option<usize>,
+    pub level: &'static str,
+    pub object: String,
+    pub subject: String,
+    pub reason: String,
+}
+
+/// # Errors
+/// Always.
+pub(crate) fn check_objects(_: Vec<Value>) -> Result<ManifestFindings, String> {
+    Err("this gateway was built without `kubernetes`: manifests can't be checked".to_owned())
+}
 
 impl Controller {
     /// # Errors

@@ -15,6 +15,7 @@ mod deprecation;
 mod error_overrides;
 mod errors;
 mod headers;
+mod ingress_members;
 mod jq_transforms;
 mod jwt;
 mod key_access;

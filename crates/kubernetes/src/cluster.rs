@@ -1,9 +1,9 @@
 //! What the cluster holds, in memory. Objects that nothing refers to cost their place here, and no work.
 
 use crate::objects::{
-    AuthenticationPolicy, BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key,
-    ListenerSet, Metadata, Namespace, Object, RateLimitPolicy, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute,
-    TrafficPolicy, with_kinds,
+    AuthenticationPolicy, BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Ingress,
+    IngressClass, Key, ListenerSet, Metadata, Namespace, Object, RateLimitPolicy, ReferenceGrant, ResourceKind, Secret, Service,
+    Spec, StreamRoute, TrafficPolicy, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,6 +32,7 @@ macro_rules! define_cluster {
         impl Cluster {
             /// Takes an object over.
             pub(crate) fn put(&mut self, kind: ResourceKind, metadata: Metadata, data: Value) -> Change {
+                let metadata = metadata.without_idle_annotations(kind);
                 match kind {
                     $(ResourceKind::$kind => put(&mut self.$field, metadata, data),)*
                 }

@@ -14,6 +14,7 @@ mod grpc;
 mod hosts;
 mod http;
 mod infrastructure;
+mod ingress;
 mod listeners;
 mod policies;
 mod route_definitions;
@@ -24,11 +25,14 @@ mod streams;
 
 pub use addresses::AddressPool;
 pub use attached::{KeyText, RingKey};
+pub(crate) use ingress::annotation_rows;
+pub use ingress::{IngressOptions, ReportLine, ReportOutcome};
 
 use crate::cluster::Cluster;
 use crate::objects::{Key, ResourceKind};
 use attached::AttachedPolicies;
 use gateways::Gateways;
+use ingress::Ingresses;
 use policies::Policies;
 use routes::{RouteSources, Routes};
 use serde_json::Value;
@@ -42,6 +46,7 @@ pub(crate) struct Settings {
     pub controller_name: String,
     pub pool: AddressPool,
     pub definitions: InstalledDefinitions,
+    pub ingress: IngressOptions,
 }
 
 /// What the definitions of the Gateway API in the cluster say of themselves.
@@ -105,6 +110,7 @@ pub(crate) struct Compiled<'c> {
     routes: Routes<'c>,
     policies: Policies<'c>,
     attached: AttachedPolicies<'c>,
+    ingresses: Ingresses<'c>,
     pub documents: Documents,
 }
 
@@ -113,22 +119,30 @@ pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compi
     let mut gateways = Gateways::of(cluster, settings);
     let policies = Policies::of(cluster);
     let attached = AttachedPolicies::of(cluster);
-    let routes = Routes::of(RouteSources { cluster, policies: &policies, attached: &attached }, &mut gateways);
+    let mut routes = Routes::of(RouteSources { cluster, policies: &policies, attached: &attached }, &mut gateways);
+    let ingresses = Ingresses::of(cluster, settings, &gateways, &policies, &mut routes.backends);
     let compiled = || routes.definitions.iter();
-    let documents = Documents {
+    let mut documents = Documents {
         definitions: compiled().map(|(id, document)| (id.clone(), document.definition.clone())).collect(),
         listeners: gateways.listener_documents(),
         backends: routes.backends.documents(),
         refusing: compiled().filter_map(|(id, document)| Some((id.clone(), document.refusing.clone()?))).collect(),
         key_rings: attached.rings.clone(),
     };
-    Compiled { cluster, settings, gateways, routes, policies, attached, documents }
+    documents.definitions.extend(ingresses.definitions.clone());
+    documents.listeners.extend(ingresses.listeners.clone());
+    Compiled { cluster, settings, gateways, routes, policies, attached, ingresses, documents }
 }
 
 impl Compiled<'_> {
     /// The objects that gateways are to have.
     pub(crate) fn own_objects(&self) -> Vec<OwnObject> {
         infrastructure::objects(&self.gateways)
+    }
+
+    /// What became of the parts of each Ingress that is served.
+    pub(crate) fn ingress_reports(&self) -> &BTreeMap<Key, Vec<ReportLine>> {
+        &self.ingresses.reports
     }
 
     /// The statuses that differ from what is written.

@@ -1,7 +1,8 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, RingKey, ServeReport, Settings, compile};
+use crate::compile::{AddressPool, Documents, IngressOptions, ReportLine, ReportOutcome, RingKey, ServeReport, Settings, compile};
 use crate::leader::Candidate;
+use crate::objects::Key;
 use crate::picture::Picture;
 use crate::watch;
 use crate::writer::{WantedWrites, Writer};
@@ -29,6 +30,8 @@ pub struct ControllerOptions {
     /// How the API server is reached; `None`: as a pod of the cluster, or as the environment says.
     pub kubeconfig: Option<PathBuf>,
     pub controller_name: String,
+    /// What is served of Ingresses.
+    pub ingress: IngressOptions,
     /// The addresses that gateways get.
     pub addresses: AddressPool,
     /// Where objects are looked for; empty: everywhere.
@@ -105,8 +108,14 @@ async fn config(options: &ControllerOptions) -> Result<Config, Box<dyn Error>> {
 async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn DocumentSink>, mut leads: Receiver<bool>) {
     let picture = Arc::new(Picture::default());
     let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
-    let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
-    let mut served = Served { sink, documents: Documents::default(), report: ServeReport::default(), is_first: true };
+    let settings = Arc::new(Settings {
+        controller_name: options.controller_name,
+        pool: options.addresses,
+        definitions,
+        ingress: options.ingress,
+    });
+    let mut served =
+        Served { sink, documents: Documents::default(), report: ServeReport::default(), is_first: true, reports: BTreeMap::new() };
     let (writes, applied) = Writer::start(client, resources, picture.clone());
     // In a large cluster that changes all the time, at most half a thread works.
     let mut work_took = Duration::ZERO;
@@ -130,6 +139,7 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
         let work = tokio::task::spawn_blocking(move || {
             let mut compiled = compile(&cluster, &settings);
             served.serve(std::mem::take(&mut compiled.documents));
+            served.tell(compiled.ingress_reports());
             let mut wanted = WantedWrites::default();
             if is_leading {
                 wanted.statuses = compiled.status_changes(&served.report, &now());
@@ -163,12 +173,32 @@ struct Served {
     documents: Documents,
     report: ServeReport,
     is_first: bool,
+    /// What was said of Ingresses.
+    reports: BTreeMap<Key, Vec<ReportLine>>,
 }
 
 impl Served {
     /// Whether a listener could not be bound.
     fn has_failed(&self) -> bool {
         self.report.listeners.values().any(Result::is_err)
+    }
+
+    /// Logs what is not carried over of Ingresses: once for each of their changes.
+    fn tell(&mut self, reports: &BTreeMap<Key, Vec<ReportLine>>) {
+        let is_new = |(ingress, report): &(&Key, &Vec<ReportLine>)| self.reports.get(*ingress) != Some(*report);
+        for (ingress, report) in reports.iter().filter(is_new) {
+            for line in report {
+                let (what, why) = (&line.subject, &line.reason);
+                match line.outcome {
+                    ReportOutcome::Carried | ReportOutcome::Approximated => {}
+                    ReportOutcome::NotCarried => tracing::warn!(%ingress, what, why, "a part of an Ingress has no effect"),
+                    ReportOutcome::Closed => {
+                        tracing::error!(%ingress, what, why, "paths of an Ingress answer 503: what protects them has no effect")
+                    }
+                }
+            }
+        }
+        self.reports.clone_from(reports);
     }
 
     /// Serves what has changed. Backends and keys are there before what refers to them, and backends go after it.

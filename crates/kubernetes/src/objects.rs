@@ -4,6 +4,7 @@
 mod attached;
 mod core;
 mod gateway;
+mod ingress;
 mod kinds;
 mod metadata;
 mod policy;
@@ -20,6 +21,7 @@ pub(crate) use attached::{
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
 };
+pub(crate) use ingress::{Ingress, IngressBackend, IngressClass};
 pub(crate) use kinds::{ResourceKind, with_kinds};
 pub(crate) use metadata::{Key, Metadata, Object, Spec};
 pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, PolicyTarget, ReferenceGrant, SubjectAltName};
@@ -41,6 +43,8 @@ impl Spec for GrpcRoute {}
 impl Spec for StreamRoute {}
 impl Spec for BackendTlsPolicy {}
 impl Spec for ReferenceGrant {}
+impl Spec for IngressClass {}
+impl Spec for Ingress {}
 impl Spec for Service {}
 impl Spec for EndpointSlice {
     const IS_FLAT: bool = true;

@@ -244,5 +244,6 @@ fn metadata(written: ObjectMeta) -> Metadata {
         resource_version: written.resource_version.unwrap_or_default(),
         uid: written.uid.unwrap_or_default(),
         labels: written.labels.unwrap_or_default(),
+        annotations: written.annotations.unwrap_or_default(),
     }
 }

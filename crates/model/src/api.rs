@@ -91,11 +91,13 @@ pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use route::{
-    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathRewrite, RouteAttachment, RouteBackend, RouteCors, RouteDefinition,
-    RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite, RouteRule, RouteSticky, RouteTimeouts,
-    ValueMatch,
+    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathReplacement, PathRewrite, RouteAnswer, RouteAttachment,
+    RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite,
+    RouteRule, RouteSticky, RouteTimeouts, ValueMatch,
 };
-pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
+pub use tollgate::{
+    AddressRate, ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck,
+};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,

@@ -48,6 +48,11 @@ pub(super) fn changes(compiled: &Compiled<'_>, report: &ServeReport, now: &str) 
     for (policy, ancestors) in statuses_of_policies(compiled, report) {
         changes.policy(policy.kind, policy.metadata, policy.status, &ancestors);
     }
+    let address: Vec<Value> = compiled.ingresses.address.iter().map(|address| json!({"ip": address.to_string()})).collect();
+    for ingress in compiled.ingresses.objects.iter().filter(|_| !address.is_empty()) {
+        let status = json!({"loadBalancer": {"ingress": address}});
+        changes.add(ResourceKind::Ingress, &ingress.metadata, &ingress.status, status);
+    }
     changes.found
 }
 

@@ -4,10 +4,11 @@ mod attached;
 mod attachment;
 mod backends;
 mod gateways;
+mod ingress;
 mod rules;
 mod statuses;
 
-use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, ServeReport, Settings, compile};
+use super::{AddressPool, Compiled, IngressOptions, InstalledDefinitions, ListenerStates, ServeReport, Settings, compile};
 use crate::cluster::{Change, Cluster};
 use crate::objects::{Metadata, ResourceKind};
 use serde_json::Value;
@@ -43,6 +44,7 @@ pub(super) fn settings() -> Settings {
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         pool: AddressPool(vec!["10.0.0.0/29".parse().unwrap()]),
         definitions: InstalledDefinitions { version: Some("v1.6.3".to_owned()), are_experimental: false },
+        ingress: IngressOptions::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 mod api_server;
 
 use super::{ControllerOptions, DocumentSink, control};
-use crate::compile::{AddressPool, Documents, RingKey, ServeReport};
+use crate::compile::{AddressPool, Documents, IngressOptions, RingKey, ServeReport};
 use crate::leader::Candidate;
 use api_server::ApiServer;
 use serde_json::{Value, json};
@@ -47,6 +47,7 @@ impl DocumentSink for KeptDocuments {
 fn start(server: &Arc<ApiServer>) -> Arc<KeptDocuments> {
     let sink = Arc::new(KeptDocuments::default());
     let options = ControllerOptions {
+        ingress: IngressOptions::default(),
         kubeconfig: None,
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         addresses: AddressPool(vec!["10.0.0.0/24".parse().unwrap()]),

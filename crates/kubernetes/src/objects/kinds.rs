@@ -32,6 +32,8 @@ macro_rules! with_kinds {
                 TOLLGATE_GROUP, ["v1alpha1"], "RateLimitPolicy", "ratelimitpolicies", true;
             TrafficPolicy(TrafficPolicy) traffic_policies: TOLLGATE_GROUP, ["v1alpha1"], "TrafficPolicy", "trafficpolicies", true;
             ReferenceGrant(ReferenceGrant) reference_grants: GATEWAY_GROUP, ["v1", "v1beta1"], "ReferenceGrant", "referencegrants", true;
+            IngressClass(IngressClass) ingress_classes: "networking.k8s.io", ["v1"], "IngressClass", "ingressclasses", false;
+            Ingress(Ingress) ingresses: "networking.k8s.io", ["v1"], "Ingress", "ingresses", true;
             Namespace(Namespace) namespaces: "", ["v1"], "Namespace", "namespaces", false;
             Service(Service) services: "", ["v1"], "Service", "services", true;
             EndpointSlice(EndpointSlice) endpoint_slices: "discovery.k8s.io", ["v1"], "EndpointSlice", "endpointslices", true;
@@ -90,6 +92,11 @@ impl ResourceKind {
             "" | "discovery.k8s.io" => true,
             _ => matches!(self, ResourceKind::GatewayClass | ResourceKind::Gateway),
         }
+    }
+
+    /// Whether annotations of its objects decide something. Those of others change for reasons that are nobody's business here.
+    pub(crate) fn has_annotations(self) -> bool {
+        matches!(self, ResourceKind::Ingress | ResourceKind::IngressClass)
     }
 
     pub(crate) fn name(self) -> &'static str {

@@ -11,6 +11,7 @@ use super::{
 use crate::calendar;
 use crate::config::OnStoreFailure;
 use crate::json_path::JsonPath;
+use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::protections;
 use crate::token::target_url_fault;
@@ -19,9 +20,13 @@ use crate::token::target_url_fault;
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ApiExtensions {
+    /// Rates of each client address.
+    pub address_rates: Vec<AddressRate>,
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
+    /// Users of HTTP basic and their passwords, as lines of an htpasswd file (`user:hash`). They are no keys: whoever is one may go on.
+    pub basic_users: Vec<String>,
     /// Clients register at the gateway, which is the only client that the identity provider knows.
     pub authorization_proxy: Option<AuthorizationProxy>,
     /// Responses are cached by RFC 9111.
@@ -71,6 +76,13 @@ impl ApiExtensions {
     /// Adds the problems of its members to `findings`; `validate.rs` checks those that depend on other parts of the definition.
     pub(super) fn check(&self, api: &ApiDefinition, findings: &mut Findings) {
         protections::check_names(&self.serve_without, findings);
+        self.check_address_rates(findings);
+        let users_at = JsonPath::of("tollgate.basic_users");
+        for (index, user) in self.basic_users.iter().enumerate() {
+            if user.split_once(':').is_none_or(|(name, hash)| name.is_empty() || hash.is_empty()) {
+                findings.error(&users_at.index(index), "must be user:hash");
+            }
+        }
         if let Some(code) = self.validate_responses.as_ref().map(|rules| rules.error_response_code)
             && code != 0
             && !(400..=599).contains(&code)
@@ -98,6 +110,43 @@ impl ApiExtensions {
             deprecation.check(&api.version_data, findings);
         }
     }
+
+    fn check_address_rates(&self, findings: &mut Findings) {
+        let at = JsonPath::of("tollgate.address_rates");
+        if self.address_rates.len() > AddressRate::ENTRIES_MAX {
+            findings.error(&at, format!("must have at most {} entries", AddressRate::ENTRIES_MAX));
+        }
+        for (index, written) in self.address_rates.iter().enumerate() {
+            let at = at.index(index);
+            for (field, number) in [("rate", written.rate), ("per", written.per)] {
+                if number.is_nan() || number <= 0.0 {
+                    findings.error(&at.key(field), "must be more than 0");
+                }
+            }
+            for (number, entry) in written.exempt.iter().enumerate().filter(|(_, entry)| parse_network(entry).is_none()) {
+                findings.error(&at.key("exempt").index(number), format!("{entry:?} is neither an IP address nor a CIDR range"));
+            }
+        }
+    }
+}
+
+/// One of `tollgate.address_rates`: how many requests each client address may send. For IPv6, an address is its /64 network.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AddressRate {
+    /// Requests.
+    pub rate: f64,
+    /// Seconds.
+    pub per: f64,
+    /// Requests that may come at once; 0 for `rate`.
+    pub burst: f64,
+    /// Addresses or CIDR ranges without this limit.
+    pub exempt: Vec<String>,
+}
+
+impl AddressRate {
+    /// The most entries: each is a table of addresses.
+    pub const ENTRIES_MAX: usize = 4;
 }
 
 /// `tollgate.deprecation`: what clients learn from response headers. It must have `at` or `sunset`.
@@ -258,8 +307,12 @@ pub struct ForwardAuth {
     pub timeout_ms: u64,
     /// Accept any certificate of the service.
     pub insecure_skip_verify: bool,
-    /// Request headers that are sent to the service.
+    /// Request headers that are sent to the service; `*` for all.
     pub request_headers: Vec<String>,
+    /// Where clients are sent (302) that the service answers with 401; empty to send them its answer. Names in it are those of
+    /// `route.rules.redirect.location`, with `{escaped_uri}` and `{escaped_url}`, escaped: path and query, and
+    /// the whole URL.
+    pub signin_url: String,
     /// Headers of the service's response that replace the client's on the way upstream.
     pub response_headers: Vec<String>,
     /// Header of the response with the identity; without it, all callers share one session.

@@ -9,12 +9,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
-use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ServedStates};
 use tollgate_model::Problem;
 use tollgate_observe::logs;
 
 /// The name of its documents in the store.
 const SOURCE: &str = "kubernetes";
+
+/// Problems of one definition that its status has.
+const PROBLEMS_SHOWN: usize = 5;
 
 /// How long a process that takes over waits for the API server.
 const FIRST_TIME_MAX: Duration = Duration::from_secs(30);
@@ -97,18 +100,24 @@ struct StoreSink {
 }
 
 impl DocumentSink for StoreSink {
-    fn serve(&self, documents: &Documents) -> ListenerStates {
+    fn serve(&self, documents: &Documents) -> ServedStates {
         let listeners = documents
             .listeners
             .iter()
             .filter_map(|(name, listener)| Some((name.clone(), read(name, serde_json::from_value(listener.clone()))?)))
             .collect();
-        let documents = ExternalDocuments { definitions: documents.definitions.clone(), listeners };
+        let documents = ExternalDocuments {
+            definitions: documents.definitions.clone(),
+            policies: documents.policies.clone(),
+            certificates: documents.certificates.clone(),
+            listeners,
+        };
         // The store logs what is wrong with them.
-        let _ = self.definitions.set_external(SOURCE, documents);
+        let report = self.definitions.set_external(SOURCE, documents);
         // Somebody hears it the first time.
         let _ = self.first.try_send(());
-        self.definitions.listener_states()
+        let refused = report.definitions.into_iter().map(|(id, problems)| (id, in_one_line(&problems))).collect();
+        ServedStates { listeners: self.definitions.listener_states(), refused }
     }
 
     fn serve_backends(&self, backends: &BTreeMap<String, Value>) {
@@ -123,6 +132,17 @@ impl DocumentSink for StoreSink {
         logs::problems(&new);
         *told = problems;
     }
+}
+
+/// The first problems of a document, without its name.
+fn in_one_line(problems: &[Problem]) -> String {
+    let shown = problems.iter().take(PROBLEMS_SHOWN).map(|problem| match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    });
+    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// A listener or backend. They were compiled by this program: one that can't be read is a fault of it.

@@ -2,7 +2,7 @@
 
 use crate::objects::{
     BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key, ListenerSet, Metadata, Namespace,
-    Object, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute, with_kinds,
+    Object, PortalObject, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute, TykSettings, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

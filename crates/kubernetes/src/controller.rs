@@ -1,13 +1,13 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
+use crate::compile::{AddressPool, Documents, ServedStates, Settings, compile};
 use crate::leader::Candidate;
 use crate::picture::Picture;
 use crate::watch;
-use crate::writer::{WantedWrites, Writer};
+use crate::writer::{ObjectPatch, WantedWrites, Writer};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ pub struct ControllerOptions {
 
 /// The gateway, which serves what the controller compiles. Its methods may block.
 pub trait DocumentSink: Send + Sync {
-    /// Serves definitions and listeners, and says where the listeners are bound.
-    fn serve(&self, documents: &Documents) -> ListenerStates;
+    /// Serves all but backends, and says what became of it.
+    fn serve(&self, documents: &Documents) -> ServedStates;
     /// Serves backends by their names. Cheap: endpoints change often.
     fn serve_backends(&self, backends: &BTreeMap<String, serde_json::Value>);
 }
@@ -104,7 +104,8 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
     let picture = Arc::new(Picture::default());
     let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
     let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
-    let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
+    let mut served = Served { sink, documents: Documents::default(), states: ServedStates::default(), is_first: true };
+    let mut noted: BTreeSet<String> = BTreeSet::new();
     let (writes, applied) = Writer::start(client, resources, picture.clone());
     // In a large cluster that changes all the time, at most half a thread works.
     let mut work_took = Duration::ZERO;
@@ -130,14 +131,15 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             served.serve(std::mem::take(&mut compiled.documents));
             let mut wanted = WantedWrites::default();
             if is_leading {
-                wanted.statuses = compiled.status_changes(&served.states, &now());
+                wanted.patches = compiled.status_changes(&served.states, &now()).into_iter().map(ObjectPatch::from).collect();
+                wanted.patches.extend(compiled.finalizer_changes().into_iter().map(ObjectPatch::from));
                 wanted.objects = compiled.own_objects();
                 wanted.objects.retain(|object| !applied.has(object, &cluster));
             }
-            (served, wanted)
+            (served, wanted, compiled.notes())
         });
-        let wanted;
-        (served, wanted) = match work.await {
+        let (wanted, notes);
+        (served, wanted, notes) = match work.await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "the controller has failed");
@@ -145,6 +147,9 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             }
         };
         work_took = began.elapsed();
+        // Each is said once, for as long as it holds.
+        notes.iter().filter(|note| !noted.contains(*note)).for_each(|note| tracing::warn!("{note}"));
+        noted = notes.into_iter().collect();
         // An error means that the writer is gone, and with it the process.
         let _ = writes.send(wanted);
     }
@@ -159,23 +164,23 @@ fn now() -> String {
 struct Served {
     sink: Arc<dyn DocumentSink>,
     documents: Documents,
-    states: ListenerStates,
+    states: ServedStates,
     is_first: bool,
 }
 
 impl Served {
     /// Whether a listener could not be bound.
     fn has_failed(&self) -> bool {
-        self.states.values().any(Result::is_err)
+        self.states.listeners.values().any(Result::is_err)
     }
 
     /// Serves what has changed. Backends are there before what refers to them, and go after it.
-    fn serve(&mut self, documents: Documents) {
+    fn serve(&mut self, mut documents: Documents) {
         let is_first = std::mem::take(&mut self.is_first);
+        documents.keep(&self.documents);
         let before = std::mem::replace(&mut self.documents, documents);
         let now = &self.documents;
-        let is_served_anew =
-            is_first || self.has_failed() || (&before.definitions, &before.listeners) != (&now.definitions, &now.listeners);
+        let is_served_anew = is_first || self.has_failed() || !before.is_same_but_backends(now);
         if !is_served_anew {
             if before.backends != now.backends {
                 self.sink.serve_backends(&now.backends);

@@ -13,5 +13,5 @@ mod picture;
 mod watch;
 mod writer;
 
-pub use compile::{AddressPool, Documents, ListenerStates};
+pub use compile::{AddressPool, Documents, ListenerStates, ServedStates};
 pub use controller::{Controller, ControllerOptions, DocumentSink};

@@ -5,8 +5,9 @@ mod backends;
 mod gateways;
 mod rules;
 mod statuses;
+mod tyk;
 
-use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, Settings, compile};
+use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, ServedStates, Settings, compile};
 use crate::cluster::{Change, Cluster};
 use crate::objects::{Metadata, ResourceKind};
 use serde_json::Value;
@@ -65,7 +66,8 @@ pub(super) fn cluster(manifests: &[&str]) -> Cluster {
 pub(super) fn with<T>(manifests: &[&str], states: &ListenerStates, f: impl FnOnce(&Compiled<'_>, Vec<(String, Value)>) -> T) -> T {
     let (cluster, settings) = (cluster(manifests), settings());
     let compiled = compile(&cluster, &settings);
-    let changes = compiled.status_changes(states, NOW);
+    let states = ServedStates { listeners: states.clone(), ..ServedStates::default() };
+    let changes = compiled.status_changes(&states, NOW);
     let statuses = changes.into_iter().map(|change| (format!("{} {}", change.kind, change.key), change.status)).collect();
     f(&compiled, statuses)
 }

@@ -3,7 +3,7 @@
 mod api_server;
 
 use super::{ControllerOptions, DocumentSink, control};
-use crate::compile::{AddressPool, Documents, ListenerStates};
+use crate::compile::{AddressPool, Documents, ServedStates};
 use crate::leader::Candidate;
 use api_server::ApiServer;
 use serde_json::{Value, json};
@@ -19,9 +19,10 @@ struct KeptDocuments {
 }
 
 impl DocumentSink for KeptDocuments {
-    fn serve(&self, documents: &Documents) -> ListenerStates {
+    fn serve(&self, documents: &Documents) -> ServedStates {
         self.served.lock().unwrap().push(documents.clone());
-        documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect()
+        let listeners = documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect();
+        ServedStates { listeners, ..ServedStates::default() }
     }
 
     fn serve_backends(&self, backends: &BTreeMap<String, Value>) {

@@ -37,9 +37,16 @@ pub(crate) struct Metadata {
     pub resource_version: String,
     pub uid: String,
     pub labels: BTreeMap<String, String>,
+    pub finalizers: Vec<String>,
+    /// When somebody began to delete it. Empty if nobody has.
+    pub deletion_timestamp: String,
 }
 
 impl Metadata {
+    pub(crate) fn is_being_deleted(&self) -> bool {
+        !self.deletion_timestamp.is_empty()
+    }
+
     pub(crate) fn key(&self) -> Key {
         Key::new(&self.namespace, &self.name)
     }

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from rig import build, cluster, endurance, ingress, policies, suite
+from rig import build, cluster, endurance, ingress, policies, suite, tyk
 from rig.process import Failure, Processes
 
 CONTROLLER_NAME = "tollgate.dev/gateway-controller"
@@ -62,6 +62,7 @@ def parse():
     parser.add_argument("--endurance", action="store_true", help="instead of the suite: many routes, outages of the API server, changing replicas")
     parser.add_argument("--policies", action="store_true", help="instead of the suite: Tollgate's own policies, with two gateways on one Redis")
     parser.add_argument("--ingress", action="store_true", help="instead of the suite: Ingresses with the annotations of ingress-nginx")
+    parser.add_argument("--tyk", action="store_true", help="instead of the suite: resources of Tyk Operator, applied, served, broken and deleted")
     parser.add_argument("--routes", type=int, default=5000, help="how many routes --endurance creates (default: 5000)")
     parser.add_argument("--outage", type=int, default=60, metavar="SECONDS", help="for how long the API server is away in --endurance (default: 60)")
     parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s: for work on the gateway")
@@ -210,7 +211,7 @@ def start_gateway(arguments, kubernetes, processes):
             *(["ip", "netns", "exec", policies.SECOND] if number else []),
             *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
             *("--addresses", cluster.GATEWAYS[0], *own, *arguments.tollgate_args),
-            environment={**os.environ, "HOME": str(home)}, folder=home,
+            environment={**os.environ, "HOME": str(home), "TYK_GW_SECRET": tyk.CONTROL_SECRET}, folder=home,
         )
     # With it come the features that it declares, which the suite reads when it starts.
     if not arguments.lenient:
@@ -231,6 +232,10 @@ def test(arguments, kubernetes, programs):
     if arguments.ingress:
         failures = ingress.run(kubernetes, say)
         say("all Ingresses are served as they must" if not failures else "failed: " + "; ".join(failures))
+        return 1 if failures else 0
+    if arguments.tyk:
+        failures = tyk.run(kubernetes, say)
+        say("Tyk's resources are served" if not failures else "not as they should be: " + "; ".join(failures))
         return 1 if failures else 0
     results = suite.run(kubernetes, programs, arguments, say)
     print()

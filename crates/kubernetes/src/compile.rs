@@ -22,6 +22,7 @@ mod routes;
 mod rule_context;
 mod statuses;
 mod streams;
+mod tyk;
 
 pub use addresses::AddressPool;
 pub use attached::{KeyText, RingKey};
@@ -36,8 +37,9 @@ use ingress::Ingresses;
 use policies::Policies;
 use routes::{RouteSources, Routes};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use tyk::TykResources;
 
 /// What the controller is told when it starts.
 #[derive(Clone, Debug)]
@@ -63,12 +65,44 @@ pub(crate) struct InstalledDefinitions {
 pub struct Documents {
     /// By the ids of their APIs.
     pub definitions: BTreeMap<String, Value>,
+    /// By their ids.
+    pub policies: BTreeMap<String, Value>,
+    /// PEM text by the ids that definitions name.
+    pub certificates: BTreeMap<String, String>,
+    /// Ids of definitions that stay as they are in service, if they are: what is written of them can't be used.
+    pub kept_definitions: BTreeSet<String>,
+    /// The same of policies.
+    pub kept_policies: BTreeSet<String>,
     pub listeners: BTreeMap<String, Value>,
     pub backends: BTreeMap<String, Value>,
     /// In the place of definitions that the gateway does not take, where policies are to protect them: all that they do is to refuse requests.
     pub refusing: BTreeMap<String, Value>,
     /// Keys by the names of their rings.
     pub key_rings: BTreeMap<String, Vec<RingKey>>,
+}
+
+impl Documents {
+    /// Takes over from what was served before what can't be compiled anew.
+    pub(crate) fn keep(&mut self, before: &Documents) {
+        for (kept, now, before) in [
+            (&self.kept_definitions, &mut self.definitions, &before.definitions),
+            (&self.kept_policies, &mut self.policies, &before.policies),
+        ] {
+            for (id, document) in kept.iter().filter_map(|id| before.get_key_value(id)) {
+                now.entry(id.clone()).or_insert_with(|| document.clone());
+            }
+        }
+        if !self.kept_definitions.is_empty() {
+            for (id, text) in &before.certificates {
+                self.certificates.entry(id.clone()).or_insert_with(|| text.clone());
+            }
+        }
+    }
+
+    pub(crate) fn is_same_but_backends(&self, other: &Documents) -> bool {
+        (&self.definitions, &self.refusing, &self.policies, &self.certificates, &self.listeners)
+            == (&other.definitions, &other.refusing, &other.policies, &other.certificates, &other.listeners)
+    }
 }
 
 /// Where each listener is bound, or why not.
@@ -94,6 +128,15 @@ pub(crate) struct StatusChange {
     pub status: Value,
 }
 
+/// The finalizers that an object is to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FinalizerChange {
+    pub kind: ResourceKind,
+    pub key: Key,
+    pub resource_version: String,
+    pub finalizers: Vec<String>,
+}
+
 /// An object of the controller's own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OwnObject {
@@ -111,6 +154,7 @@ pub(crate) struct Compiled<'c> {
     policies: Policies<'c>,
     attached: AttachedPolicies<'c>,
     ingresses: Ingresses<'c>,
+    tyk: TykResources<'c>,
     pub documents: Documents,
 }
 
@@ -128,10 +172,13 @@ pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compi
         backends: routes.backends.documents(),
         refusing: compiled().filter_map(|(id, document)| Some((id.clone(), document.refusing.clone()?))).collect(),
         key_rings: attached.rings.clone(),
+        ..Documents::default()
     };
     documents.definitions.extend(ingresses.definitions.clone());
     documents.listeners.extend(ingresses.listeners.clone());
-    Compiled { cluster, settings, gateways, routes, policies, attached, ingresses, documents }
+    let mut tyk = TykResources::of(cluster);
+    tyk.add_to(&mut documents);
+    Compiled { cluster, settings, gateways, routes, policies, attached, ingresses, tyk, documents }
 }
 
 impl Compiled<'_> {
@@ -147,7 +194,19 @@ impl Compiled<'_> {
 
     /// The statuses that differ from what is written.
     pub(crate) fn status_changes(&self, report: &ServeReport, now: &str) -> Vec<StatusChange> {
-        statuses::changes(self, report, now)
+        let mut changes = statuses::changes(self, report, now);
+        changes.extend(tyk::changes(&self.tyk, self.cluster, report, now));
+        changes
+    }
+
+    /// The finalizers that others have left on objects that are being deleted.
+    pub(crate) fn finalizer_changes(&self) -> Vec<FinalizerChange> {
+        tyk::finalizer_changes(self.cluster)
+    }
+
+    /// What people should know beside statuses, in lines.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.tyk.notes(self.cluster)
     }
 }
 

@@ -5,10 +5,10 @@ use crate::leader::Candidate;
 use crate::objects::Key;
 use crate::picture::Picture;
 use crate::watch;
-use crate::writer::{WantedWrites, Writer};
+use crate::writer::{ObjectPatch, WantedWrites, Writer};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -116,6 +116,7 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
     });
     let mut served =
         Served { sink, documents: Documents::default(), report: ServeReport::default(), is_first: true, reports: BTreeMap::new() };
+    let mut noted: BTreeSet<String> = BTreeSet::new();
     let (writes, applied) = Writer::start(client, resources, picture.clone());
     // In a large cluster that changes all the time, at most half a thread works.
     let mut work_took = Duration::ZERO;
@@ -142,14 +143,15 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             served.tell(compiled.ingress_reports());
             let mut wanted = WantedWrites::default();
             if is_leading {
-                wanted.statuses = compiled.status_changes(&served.report, &now());
+                wanted.patches = compiled.status_changes(&served.report, &now()).into_iter().map(ObjectPatch::from).collect();
+                wanted.patches.extend(compiled.finalizer_changes().into_iter().map(ObjectPatch::from));
                 wanted.objects = compiled.own_objects();
                 wanted.objects.retain(|object| !applied.has(object, &cluster));
             }
-            (served, wanted)
+            (served, wanted, compiled.notes())
         });
-        let wanted;
-        (served, wanted) = match work.await {
+        let (wanted, notes);
+        (served, wanted, notes) = match work.await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "the controller has failed");
@@ -157,6 +159,9 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             }
         };
         work_took = began.elapsed();
+        // Each is said once, for as long as it holds.
+        notes.iter().filter(|note| !noted.contains(*note)).for_each(|note| tracing::warn!("{note}"));
+        noted = notes.into_iter().collect();
         // An error means that the writer is gone, and with it the process.
         let _ = writes.send(wanted);
     }
@@ -202,15 +207,15 @@ impl Served {
     }
 
     /// Serves what has changed. Backends and keys are there before what refers to them, and backends go after it.
-    fn serve(&mut self, documents: Documents) {
+    fn serve(&mut self, mut documents: Documents) {
         let is_first = std::mem::take(&mut self.is_first);
+        documents.keep(&self.documents);
         let before = std::mem::replace(&mut self.documents, documents);
         let now = &self.documents;
         if is_first || before.key_rings != now.key_rings {
             self.sink.serve_keys(&now.key_rings);
         }
-        let is_served_anew =
-            is_first || self.has_failed() || (&before.definitions, &before.listeners) != (&now.definitions, &now.listeners);
+        let is_served_anew = is_first || self.has_failed() || !before.is_same_but_backends(now);
         if !is_served_anew {
             if before.backends != now.backends {
                 self.sink.serve_backends(&now.backends);

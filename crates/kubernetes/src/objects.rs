@@ -11,8 +11,9 @@ mod policy;
 mod reference;
 mod route;
 mod rules;
+mod tyk;
 
-pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort};
+pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort, TYK_EXTENSION};
 pub(crate) use attached::{
     ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CacheSettings, CredentialPlace,
     ErrorRule, ExternalCheck, HeaderEdits, JwtSettings, LimitPer, OidcSettings, PluginDriver, PluginPhase, Plugins,
@@ -31,6 +32,8 @@ pub(crate) use rules::{
     BackendRef, Cors, Filter, GrpcMatch, GrpcMethod, GrpcRule, Header, HeaderChanges, HttpMatch, HttpRule, Mirror, NamedMatch,
     PathChange, Redirect, Retry, Rewrite, SessionPersistence, Timeouts,
 };
+
+pub(crate) use tyk::{PortalObject, TYK_GROUP, TykSettings};
 
 /// The group of the Gateway API.
 pub(crate) const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
@@ -56,5 +59,9 @@ impl Spec for ConfigMap {
     const IS_FLAT: bool = true;
 }
 impl Spec for Namespace {
+    const IS_FLAT: bool = true;
+}
+impl Spec for TykSettings {}
+impl Spec for PortalObject {
     const IS_FLAT: bool = true;
 }

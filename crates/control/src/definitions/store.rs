@@ -42,8 +42,8 @@ pub struct DefinitionStore {
     shared: Arc<GatewayState>,
     places: StorePlaces,
     reader: FileReader,
-    /// Texts of definitions from other sources, with what stands for their paths.
-    pub(super) external: Mutex<BTreeMap<String, Vec<PlacedText>>>,
+    /// Documents of other sources.
+    pub(super) external: Mutex<BTreeMap<String, ExternalTexts>>,
     /// Changes several files as one.
     set: FileSet,
     ports: Arc<ApiPorts>,
@@ -62,8 +62,15 @@ pub struct DefinitionStore {
     changes: OnceLock<Sender<DefinitionsChanged>>,
 }
 
-/// A definition's text, with what stands for its path.
-pub(super) type PlacedText = (PathBuf, Vec<u8>);
+/// A document's text, with its id and what stands for its path.
+pub(super) type PlacedText = (String, PathBuf, Vec<u8>);
+
+/// The texts of one source.
+#[derive(Clone, Default)]
+pub(super) struct ExternalTexts {
+    pub definitions: Vec<PlacedText>,
+    pub policies: Vec<PlacedText>,
+}
 
 /// A change that was made and is in service.
 pub struct Applied<T> {
@@ -345,9 +352,9 @@ impl DefinitionStore {
         Ok(locked)
     }
 
-    /// The texts of all other sources by what stands for their paths.
-    fn external_texts(&self) -> Vec<PlacedText> {
-        lock(&self.external).values().flatten().cloned().collect()
+    /// The texts of all other sources.
+    fn external_texts(&self) -> Vec<ExternalTexts> {
+        lock(&self.external).values().cloned().collect()
     }
 
     pub(super) fn shared(&self) -> &Arc<GatewayState> {
@@ -393,16 +400,19 @@ impl DefinitionStore {
             let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
-        for (place, text) in external {
-            let file = ApiFile::alone(place);
-            let loaded = self.reader.load_text(&file, &DefinitionText::of(&text), before.get(file.path.as_os_str()));
+        for (_, place, text) in external.iter().flat_map(|texts| &texts.definitions) {
+            let file = ApiFile::alone(place.clone());
+            let loaded = self.reader.load_text(&file, &DefinitionText::of(text), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
         let policies_before = self.shared.keys.policies();
         let (mut policies, found) = Policies::load(&self.places.policy_path, &self.places.policy_file, &policies_before);
         problems.extend(found);
+        let of_sources = external.iter().flat_map(|texts| &texts.policies);
+        let of_sources = of_sources.map(|(id, place, text)| (id.as_str(), text.as_slice(), place.clone()));
+        policies.add_external(of_sources, &policies_before, &mut problems);
         if let Some(set) = &shared_set {
-            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text, DocumentClass::Policy.place(id)));
+            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text.as_bytes(), DocumentClass::Policy.place(id)));
             policies.add_shared(shared, &policies_before, &mut problems);
         }
         ReadFiles { files: Arc::new(files), policies, problems }

@@ -68,6 +68,40 @@ pub(super) fn authorities_of(secret: &Secret) -> Result<String, String> {
     }
 }
 
+/// The certificate in a secret of any type.
+pub(super) struct SecretPem {
+    /// The first one of the chain.
+    pub leaf: CertificateDer<'static>,
+    /// The chain, and the private key if there is one.
+    pub text: String,
+    pub has_key: bool,
+}
+
+/// `tls.crt` of a secret, with `tls.key` if it has one.
+///
+/// # Errors
+/// Why it can't be used; begins with a verb.
+pub(super) fn pem_in_secret(cluster: &Cluster, key: &Key) -> Result<SecretPem, String> {
+    let secret = cluster.secrets.get(key).ok_or("does not exist")?;
+    let decoded = |name: &str| -> Result<Option<String>, String> {
+        let Some(written) = secret.spec.data.get(name) else { return Ok(None) };
+        let bytes = STANDARD.decode(written).map_err(|_| format!("has a {name} that is not in Base64"))?;
+        String::from_utf8(bytes).map(Some).map_err(|_| format!("has a {name} that is not in PEM"))
+    };
+    let chain = decoded("tls.crt")?.ok_or("has no tls.crt")?;
+    let private_key = decoded("tls.key")?.filter(|key| !key.trim().is_empty());
+    let leaf =
+        certificates(&chain).and_then(|chain| chain.into_iter().next()).ok_or("has a tls.crt that is no certificate in PEM")?;
+    let text = match &private_key {
+        Some(private_key) => {
+            check_pair(&chain, private_key)?;
+            format!("{}\n{}", chain.trim_end(), private_key.trim_start())
+        }
+        None => chain,
+    };
+    Ok(SecretPem { leaf, text, has_key: private_key.is_some() })
+}
+
 /// The certificates of authorities in a config map.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ mod gateways;
 mod ingress;
 mod rules;
 mod statuses;
+mod tyk;
 
 use super::{AddressPool, Compiled, IngressOptions, InstalledDefinitions, ListenerStates, ServeReport, Settings, compile};
 use crate::cluster::{Change, Cluster};

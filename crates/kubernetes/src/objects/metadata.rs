@@ -40,12 +40,19 @@ pub(crate) struct Metadata {
     pub labels: BTreeMap<String, String>,
     /// Only of kinds whose annotations decide something.
     pub annotations: BTreeMap<String, String>,
+    pub finalizers: Vec<String>,
+    /// When somebody began to delete it. Empty if nobody has.
+    pub deletion_timestamp: String,
 }
 
 /// A copy of the object, which kubectl writes.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 impl Metadata {
+    pub(crate) fn is_being_deleted(&self) -> bool {
+        !self.deletion_timestamp.is_empty()
+    }
+
     pub(crate) fn key(&self) -> Key {
         Key::new(&self.namespace, &self.name)
     }

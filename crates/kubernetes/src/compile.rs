@@ -23,7 +23,7 @@ mod statuses;
 mod streams;
 
 pub use addresses::AddressPool;
-pub use attached::{KeyText, RingKey};
+pub use attached::{KeyFromSecret, KeyText};
 
 use crate::cluster::Cluster;
 use crate::objects::{Key, ResourceKind};
@@ -63,7 +63,7 @@ pub struct Documents {
     /// In the place of definitions that the gateway does not take, where policies are to protect them: all that they do is to refuse requests.
     pub refusing: BTreeMap<String, Value>,
     /// Keys by the names of their rings.
-    pub key_rings: BTreeMap<String, Vec<RingKey>>,
+    pub key_rings: BTreeMap<String, Vec<KeyFromSecret>>,
 }
 
 /// Where each listener is bound, or why not.

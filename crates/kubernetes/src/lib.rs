@@ -13,5 +13,5 @@ mod picture;
 mod watch;
 mod writer;
 
-pub use compile::{AddressPool, Documents, KeyText, ListenerStates, RingKey, ServeReport};
+pub use compile::{AddressPool, Documents, KeyFromSecret, KeyText, ListenerStates, ServeReport};
 pub use controller::{Controller, ControllerOptions, DocumentSink};

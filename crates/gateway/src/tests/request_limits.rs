@@ -1,7 +1,7 @@
 //! Rates for each client, address, header or claim.
 
 use super::harness::jws::hs256;
-use super::harness::keys::create;
+use super::harness::keys::{create, keyed, session_for};
 use super::harness::tokens::{SECRET, policy, with_tokens};
 use super::harness::{Definition, Gateway, Response, Upstream, api, error_json, pass, request, start_with};
 use serde_json::{Value, json};
@@ -49,13 +49,13 @@ fn a_client_is_a_key_or_the_user_of_a_token_or_else_an_address() {
     let upstream = Upstream::ok();
     let limit = json!([{"requests": 1, "window_s": 60, "by": "client"}]);
     let tokens = with_tokens("t", &upstream).set("tollgate", json!({"request_limits": limit}));
-    let keyed = super::harness::keys::keyed("k", &upstream).set("tollgate", json!({"request_limits": limit}));
+    let keyed = keyed("k", &upstream).set("tollgate", json!({"request_limits": limit}));
     let gateway = start_with([limited("o", &upstream, limit.clone()), tokens, keyed], &[policy("basic", json!({}))]);
     let bearer = |user: &str, more: i64| format!("Authorization: {}", hs256(SECRET, &json!({"sub": user, "n": more})));
     // Two tokens of one user are one client.
     let lines = [bearer("joe", 1), bearer("joe", 2), bearer("eve", 1)];
     assert_eq!(statuses(&gateway, "/t/", &lines.iter().map(String::as_str).collect::<Vec<_>>()), [200, 429, 200]);
-    let session = super::harness::keys::session("k");
+    let session = session_for(&["k"], json!({}));
     let keys: Vec<String> = (0..2).map(|_| format!("Authorization: {}", create(&gateway, &session))).collect();
     assert_eq!(statuses(&gateway, "/k/", &[&keys[0], &keys[0], &keys[1]]), [200, 429, 200]);
     assert_eq!(statuses(&gateway, "/o/", &["A: 1", "A: 2"]), [200, 429]);

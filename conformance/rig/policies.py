@@ -89,7 +89,7 @@ def prepare(home, processes):
         settings = {
             "listen_address": "127.0.0.1", "listen_port": 8090 + number, "secret": "policies", "hash_keys": True,
             "storage": {"type": "redis", "host": cluster.NODE[0], "port": REDIS_PORT},
-            "middleware_path": str(plugins), "enable_jsvm": True,
+            "middleware_path": str(plugins), "enable_jsvm": True, "tollgate": {"rate_limit_headers": "both"},
         }
         configuration.write_text(json.dumps(settings))
         configurations.append(configuration)
@@ -314,7 +314,7 @@ def token(private, claims):
 def limits(rig):
     rules = [{"requests": 20, "window": "1h", "per": "Header", "name": "X-Tenant"}]
     rig.policy("RateLimitPolicy", "limits", [ROUTE], {"limits": rules})
-    rig.eventually("the policy is in effect", lambda: "X-Ratelimit-Limit" in rig.response(X_Tenant="first")[1], True)
+    rig.eventually("the policy is in effect", lambda: "RateLimit" in rig.response(X_Tenant="first")[1], True)
     rig.eventually("so it is at the second gateway", lambda: asked_second(rig, "X-Tenant", "second", 1)["limited"], 1)
     rig.expect("12 requests to the second gateway pass", asked_second(rig, "X-Tenant", "a", 12)["200"], 12)
     outcomes = collections.Counter(rig.ask(X_Tenant="a") for _ in range(30))
@@ -339,7 +339,7 @@ for _ in range(count):
     connection.request("GET", "/", headers={"Host": "r.example.com", name: value})
     response = connection.getresponse()
     outcomes[str(response.status)] += 1
-    outcomes["limited"] += "X-Ratelimit-Limit" in response.headers
+    outcomes["limited"] += "RateLimit" in response.headers
     connection.close()
 print(json.dumps(outcomes))
 """

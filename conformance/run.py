@@ -201,14 +201,14 @@ def start_gateway(arguments, kubernetes, processes):
     kubernetes.install([build.FOLDER / "rig/permissions.yaml"])
     kubeconfig = home / "kubeconfig"
     kubernetes.write_kubeconfig("tollgate", kubeconfig)
-    more = [["--ingress-class", ingress.CLASS] if arguments.ingress else []]
+    gateways = [([], ["--ingress-class", ingress.CLASS] if arguments.ingress else [])]
     if arguments.policies:
         policies.start_redis(processes)
-        more = [["--conf", configuration] for configuration in policies.prepare(home)]
-    for number, own in enumerate(more):
+        gateways = [(start, ["--conf", configuration]) for start, configuration in policies.prepare(home, processes)]
+    for number, (start, own) in enumerate(gateways):
         processes.start(
             f"tollgate-{number}" if number else "tollgate",
-            *(["ip", "netns", "exec", policies.SECOND] if number else []),
+            *start,
             *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
             *("--addresses", cluster.GATEWAYS[0], *own, *arguments.tollgate_args),
             environment={**os.environ, "HOME": str(home), "TYK_GW_SECRET": tyk.CONTROL_SECRET}, folder=home,

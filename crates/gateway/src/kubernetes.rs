@@ -179,8 +179,8 @@ impl DocumentSink for StoreSink {
         ServeReport { listeners: self.definitions.listener_states(), rejected: report.rejected, warned: report.warned }
     }
 
-    fn serve_keys(&self, rings: &BTreeMap<String, Vec<tollgate_kubernetes::RingKey>>) {
-        let key = |key: &tollgate_kubernetes::RingKey| RingKey {
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<tollgate_kubernetes::KeyFromSecret>>) {
+        let key = |key: &tollgate_kubernetes::KeyFromSecret| RingKey {
             digest: RingKey::digest_of(key.text.reveal()),
             shown: format!("{SOURCE}/{}", key.name),
             alias: key.alias.clone(),

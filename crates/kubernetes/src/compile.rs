@@ -25,7 +25,7 @@ mod streams;
 mod tyk;
 
 pub use addresses::AddressPool;
-pub use attached::{KeyText, RingKey};
+pub use attached::{KeyFromSecret, KeyText};
 pub(crate) use ingress::annotation_rows;
 pub use ingress::{IngressOptions, ReportLine, ReportOutcome};
 
@@ -78,7 +78,7 @@ pub struct Documents {
     /// In the place of definitions that the gateway does not take, where policies are to protect them: all that they do is to refuse requests.
     pub refusing: BTreeMap<String, Value>,
     /// Keys by the names of their rings.
-    pub key_rings: BTreeMap<String, Vec<RingKey>>,
+    pub key_rings: BTreeMap<String, Vec<KeyFromSecret>>,
 }
 
 impl Documents {

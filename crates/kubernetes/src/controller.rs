@@ -1,6 +1,6 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, IngressOptions, ReportLine, ReportOutcome, RingKey, ServeReport, Settings, compile};
+use crate::compile::{AddressPool, Documents, IngressOptions, ReportLine, ReportOutcome, KeyFromSecret, ServeReport, Settings, compile};
 use crate::leader::Candidate;
 use crate::objects::Key;
 use crate::picture::Picture;
@@ -47,7 +47,7 @@ pub trait DocumentSink: Send + Sync {
     /// Serves definitions and listeners, and says where the listeners are bound, and which definitions are not served as they are.
     fn serve(&self, documents: &Documents) -> ServeReport;
     /// Replaces the keys of all rings. Definitions refer to them by name.
-    fn serve_keys(&self, rings: &BTreeMap<String, Vec<RingKey>>);
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<KeyFromSecret>>);
     /// Serves backends by their names. Cheap: endpoints change often.
     fn serve_backends(&self, backends: &BTreeMap<String, serde_json::Value>);
 }

@@ -15,9 +15,9 @@ mod tyk;
 
 pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort, TYK_EXTENSION};
 pub(crate) use attached::{
-    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CacheSettings, CredentialPlace,
-    ErrorRule, ExternalCheck, HeaderEdits, JwtSettings, LimitPer, OidcSettings, PluginDriver, PluginPhase, Plugins,
-    RateLimitPolicy, RateLimitSettings, StoreFailureRule, TOLLGATE_GROUP, TokenAlgorithms, TrafficPolicy, TrafficSettings,
+    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CredentialPlace, ErrorRule,
+    ExternalCheck, HeaderSettings, JwtSettings, LimitPer, OidcSettings, PluginDriverName, PluginPhase, Plugins, RateLimitPolicy,
+    RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TOLLGATE_GROUP, TokenAlgorithms, TrafficPolicy, TrafficSettings,
 };
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,

@@ -32,14 +32,14 @@ struct Limit {
     requests: f64,
     seconds: f64,
     rate: Rate,
-    counters: Counters,
+    counters: LimitCounters,
     dry_run: bool,
     on_store_failure: Option<OnStoreFailure>,
     refusal: Refusal,
 }
 
 /// What counts a limit: one counter for everybody, or one for each value of a part of requests.
-enum Counters {
+enum LimitCounters {
     One(Arc<Limiter>),
     Each(LimitedPart),
 }
@@ -97,7 +97,7 @@ impl Limit {
     ) -> Option<Self> {
         let rate = Rate::new(requests, seconds)?;
         let on_store_failure = on_store_failure.or(source.definition.tollgate.on_store_failure);
-        let counters = Counters::One(source.context.registry.limit(name, source.context.settings.callers.limiter));
+        let counters = LimitCounters::One(source.context.registry.limit(name, source.context.settings.callers.limiter));
         Some(Limit { requests, seconds, rate, counters, dry_run, on_store_failure, refusal: refusal::API_RATE_LIMIT })
     }
 
@@ -114,14 +114,14 @@ impl Limit {
             return Some(limit);
         }
         let table = source.context.registry.limit_table(name, source.context.settings.callers.limiter);
-        let counters = Counters::Each(LimitedPart { table, by: written.by, name: written.name.clone() });
+        let counters = LimitCounters::Each(LimitedPart { table, by: written.by, name: written.name.clone() });
         Some(Limit { counters, refusal: refusal::KEY_RATE_LIMIT, ..limit })
     }
 
     fn counter(&self, exchange: &Exchange<'_>) -> OwnCounter<'_> {
         match &self.counters {
-            Counters::One(counter) => OwnCounter::One(counter),
-            Counters::Each(part) => OwnCounter::Each(part.counter(exchange)),
+            LimitCounters::One(counter) => OwnCounter::One(counter),
+            LimitCounters::Each(part) => OwnCounter::Each(part.counter(exchange)),
         }
     }
 }
@@ -185,7 +185,7 @@ impl ApiRateLimit {
 impl Limit {
     /// Tells the client of a limit that is its own.
     fn tell(&self, exchange: &mut Exchange<'_>, counter: &Limiter, wait: Option<Duration>) {
-        if let Counters::Each(part) = &self.counters {
+        if let LimitCounters::Each(part) = &self.counters {
             let (room, full) = counter.room(self.rate, exchange.arrival.now);
             limit_headers::add_rate(exchange, part.shown(), (self.requests, self.seconds), (room, full), wait);
         }
@@ -195,7 +195,7 @@ impl Limit {
 impl Middleware for ApiRateLimit {
     fn header_names(&self, names: &mut HeaderNames) {
         let parts = self.by_part.iter().filter_map(|limit| match &limit.counters {
-            Counters::Each(part) if part.by == LimitedBy::Header => Some(&part.name),
+            LimitCounters::Each(part) if part.by == LimitedBy::Header => Some(&part.name),
             _ => None,
         });
         parts.for_each(|name| names.add(name));
@@ -209,9 +209,9 @@ impl Middleware for ApiRateLimit {
         let (limit, wait) = waits.max_by_key(|(_, wait)| *wait)?;
         let is_global = self.global.as_ref().is_some_and(|global| std::ptr::eq(global, limit));
         let of = match &limit.counters {
-            Counters::Each(part) => part.shown(),
-            Counters::One(_) if is_global => "api",
-            Counters::One(_) => "endpoint",
+            LimitCounters::Each(part) => part.shown(),
+            LimitCounters::One(_) if is_global => "api",
+            LimitCounters::One(_) => "endpoint",
         };
         let room = limit.counter(exchange).room(limit.rate, now).0;
         Some(key_limits::rate_fact(exchange, of.to_owned(), (limit.requests, limit.seconds), room, wait))

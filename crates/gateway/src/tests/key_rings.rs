@@ -1,6 +1,6 @@
 //! Keys that are in no store: APIs that name their ring accept them.
 
-use super::harness::keys::{call, create, keyed, session};
+use super::harness::keys::{call, create, keyed, session_for};
 use super::harness::{Gateway, Upstream};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ fn an_api_accepts_keys_of_its_ring_as_long_as_they_are_there() {
     };
     let apis = [ringed("a", "r", false), ringed("b", "other", false), ringed("c", "r", true), keyed("d", &upstream)];
     let gateway = Gateway::start(json!({}), apis);
-    let stored = ["a", "c", "d"].map(|api| create(&gateway, &session(api)));
+    let stored = ["a", "c", "d"].map(|api| create(&gateway, &session_for(&[api], json!({}))));
     let of_ring = |api: &str| call(&gateway, &format!("/{api}/"), KEY).status;
     assert_eq!(["a", "b", "c", "d"].map(of_ring), [403; 4]);
     set(&gateway, "r", &[KEY]);

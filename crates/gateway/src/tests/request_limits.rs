@@ -1,7 +1,7 @@
 //! Rates for each client, address, header or claim.
 
 use super::harness::jws::hs256;
-use super::harness::keys::create;
+use super::harness::keys::{create, keyed, session_for};
 use super::harness::tokens::{SECRET, policy, with_tokens};
 use super::harness::{Definition, Gateway, Response, Upstream, api, error_json, pass, request, start_with};
 use serde_json::{Value, json};
@@ -20,14 +20,15 @@ fn statuses(gateway: &Gateway, target: &str, lines: &[&str]) -> Vec<u16> {
 fn each_value_of_a_header_has_a_rate_of_its_own() {
     let upstream = Upstream::ok();
     let limit = json!([{"requests": 2, "window_s": 60, "by": "header", "name": "X-Tenant"}]);
-    let gateway = Gateway::start(json!({}), [limited("a", &upstream, limit)]);
+    let conf = json!({"rate_limit_response_headers": "rate_limits", "tollgate": {"rate_limit_headers": "both"}});
+    let gateway = Gateway::start(conf, [limited("a", &upstream, limit)]);
     let lines = ["X-Tenant: a", "x-tenant: a", "X-Tenant: a", "X-Tenant: b", "Y: 1", "Y: 2", "Y: 3"];
     assert_eq!(statuses(&gateway, "/a/", &lines), [200, 200, 429, 200, 200, 200, 429]);
     let refused = gateway.send(request("GET", "/a/", &["X-Tenant: a"], ""));
     assert_eq!(refused.text(), error_json("Rate Limit Exceeded"));
     let header = |name: &str| refused.header(name).unwrap_or_default().to_owned();
     assert_eq!((header("x-ratelimit-limit"), header("x-ratelimit-remaining")), ("2".to_owned(), "0".to_owned()));
-    assert_eq!(header("retry-after"), "30");
+    assert_eq!((header("ratelimit-policy").as_str(), header("retry-after").as_str()), (r#""header";q=2;w=60"#, "30"));
     pass(Duration::from_secs(61));
     assert_eq!(statuses(&gateway, "/a/", &["X-Tenant: a"]), [200]);
 }
@@ -48,14 +49,14 @@ fn addresses_count_alone_and_a_network_of_ipv6_is_one() {
 fn a_client_is_a_key_or_the_user_of_a_token_or_else_an_address() {
     let upstream = Upstream::ok();
     let limit = json!([{"requests": 1, "window_s": 60, "by": "client"}]);
-    let tokens = with_tokens("t", &upstream).set("tollgate", json!({"request_limits": limit}));
-    let keyed = super::harness::keys::keyed("k", &upstream).set("tollgate", json!({"request_limits": limit}));
+    let tokens = with_tokens("a", &upstream).set("tollgate", json!({"request_limits": limit}));
+    let keyed = keyed("k", &upstream).set("tollgate", json!({"request_limits": limit}));
     let gateway = start_with([limited("o", &upstream, limit.clone()), tokens, keyed], &[policy("basic", json!({}))]);
     let bearer = |user: &str, more: i64| format!("Authorization: {}", hs256(SECRET, &json!({"sub": user, "n": more})));
     // Two tokens of one user are one client.
     let lines = [bearer("joe", 1), bearer("joe", 2), bearer("eve", 1)];
-    assert_eq!(statuses(&gateway, "/t/", &lines.iter().map(String::as_str).collect::<Vec<_>>()), [200, 429, 200]);
-    let session = super::harness::keys::session("k");
+    assert_eq!(statuses(&gateway, "/a/", &lines.iter().map(String::as_str).collect::<Vec<_>>()), [200, 429, 200]);
+    let session = session_for(&["k"], json!({}));
     let keys: Vec<String> = (0..2).map(|_| format!("Authorization: {}", create(&gateway, &session))).collect();
     assert_eq!(statuses(&gateway, "/k/", &[&keys[0], &keys[0], &keys[1]]), [200, 429, 200]);
     assert_eq!(statuses(&gateway, "/o/", &["A: 1", "A: 2"]), [200, 429]);
@@ -65,11 +66,11 @@ fn a_client_is_a_key_or_the_user_of_a_token_or_else_an_address() {
 fn a_claim_counts_all_tokens_that_have_it() {
     let upstream = Upstream::ok();
     let limit = json!([{"requests": 1, "window_s": 60, "by": "claim", "name": "team"}]);
-    let tokens = with_tokens("t", &upstream).set("tollgate", json!({"request_limits": limit}));
+    let tokens = with_tokens("a", &upstream).set("tollgate", json!({"request_limits": limit}));
     let gateway = start_with([tokens], &[policy("basic", json!({}))]);
     let bearer = |user: &str, team: &str| format!("Authorization: {}", hs256(SECRET, &json!({"sub": user, "team": team})));
     let lines = [bearer("joe", "red"), bearer("eve", "red"), bearer("joe", "blue")];
-    assert_eq!(statuses(&gateway, "/t/", &lines.iter().map(String::as_str).collect::<Vec<_>>()), [200, 429, 200]);
+    assert_eq!(statuses(&gateway, "/a/", &lines.iter().map(String::as_str).collect::<Vec<_>>()), [200, 429, 200]);
 }
 
 #[test]

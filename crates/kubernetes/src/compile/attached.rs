@@ -7,25 +7,26 @@ mod rate_limits;
 mod status;
 mod traffic;
 
-pub use key_ring::{KeyText, RingKey};
+pub use key_ring::{KeyFromSecret, KeyText};
 pub(super) use status::statuses_of_policies;
 
 use crate::cluster::{Cluster, Objects};
-use crate::conditions::Fault;
+use crate::conditions::{AFFECTED_BY, Condition, Fault};
 use crate::objects::{AttachedPolicy, GATEWAY_GROUP, Key, Metadata, Object, PolicyTarget, ResourceKind};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds of policies. Of each, one applies to a rule.
-const KINDS: [ResourceKind; 3] = [ResourceKind::AuthenticationPolicy, ResourceKind::RateLimitPolicy, ResourceKind::TrafficPolicy];
+const KINDS: [ResourceKind; AFFECTED_BY.len()] =
+    [ResourceKind::AuthenticationPolicy, ResourceKind::RateLimitPolicy, ResourceKind::TrafficPolicy];
 
 pub(super) struct AttachedPolicies<'c> {
     /// Of each kind the oldest first.
     all: Vec<CompiledAttachment<'c>>,
     /// By the place of the kind and the target.
-    winners: BTreeMap<(usize, Target), usize>,
+    winners: BTreeMap<(usize, AttachmentPoint), usize>,
     /// The keys of policies, by the names of their rings.
-    pub rings: BTreeMap<String, Vec<RingKey>>,
+    pub rings: BTreeMap<String, Vec<KeyFromSecret>>,
 }
 
 /// One policy.
@@ -34,7 +35,7 @@ pub(super) struct CompiledAttachment<'c> {
     pub metadata: &'c Metadata,
     pub status: &'c Value,
     /// What it is written for, and whether it is the first there.
-    targets: Vec<(Result<Target, PolicyTarget>, bool)>,
+    targets: Vec<(Result<AttachmentPoint, PolicyTarget>, bool)>,
     /// Members of the definitions of the routes that it applies to.
     effect: Result<Map<String, Value>, Fault>,
     unresolved: Option<Fault>,
@@ -42,7 +43,7 @@ pub(super) struct CompiledAttachment<'c> {
 
 /// What a policy is attached to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Target {
+enum AttachmentPoint {
     /// A gateway, or one of its own listeners.
     Gateway(Key, Option<String>),
     /// A route, or one of its rules by name.
@@ -91,7 +92,7 @@ impl<'c> AttachedPolicies<'c> {
             let (metadata, place) = (&object.metadata, self.all.len());
             let mut targets = Vec::with_capacity(object.spec.target_refs.len());
             for written in &object.spec.target_refs {
-                let target = Target::of(written, &metadata.namespace);
+                let target = AttachmentPoint::of(written, &metadata.namespace);
                 let is_first =
                     target.as_ref().is_some_and(|target| *self.winners.entry((kind, target.clone())).or_insert(place) == place);
                 targets.push((target.ok_or_else(|| written.clone()), is_first));
@@ -111,8 +112,8 @@ impl<'c> AttachedPolicies<'c> {
 
     /// The policies that routes inherit at a listener. A listener of a set has no name here.
     pub(super) fn inherited(&self, gateway: &Key, listener: Option<&str>) -> EffectivePolicies {
-        let named = listener.map(|listener| Target::Gateway(gateway.clone(), Some(listener.to_owned())));
-        self.first_of(named.into_iter().chain([Target::Gateway(gateway.clone(), None)]), EffectivePolicies::default())
+        let named = listener.map(|listener| AttachmentPoint::Gateway(gateway.clone(), Some(listener.to_owned())));
+        self.first_of(named.into_iter().chain([AttachmentPoint::Gateway(gateway.clone(), None)]), EffectivePolicies::default())
     }
 
     /// The policies of a rule.
@@ -123,30 +124,43 @@ impl<'c> AttachedPolicies<'c> {
         rule: Option<&str>,
         inherited: EffectivePolicies,
     ) -> EffectivePolicies {
-        let named = rule.map(|rule| Target::Route(kind, route.clone(), Some(rule.to_owned())));
-        self.first_of(named.into_iter().chain([Target::Route(kind, route.clone(), None)]), inherited)
+        let named = rule.map(|rule| AttachmentPoint::Route(kind, route.clone(), Some(rule.to_owned())));
+        self.first_of(named.into_iter().chain([AttachmentPoint::Route(kind, route.clone(), None)]), inherited)
     }
 
-    fn first_of(&self, targets: impl Iterator<Item = Target>, mut found: EffectivePolicies) -> EffectivePolicies {
+    fn first_of(&self, targets: impl Iterator<Item = AttachmentPoint>, mut found: EffectivePolicies) -> EffectivePolicies {
         if self.winners.is_empty() {
             return found;
         }
-        let targets: Vec<Target> = targets.collect();
+        let targets: Vec<AttachmentPoint> = targets.collect();
         for (kind, found) in found.0.iter_mut().enumerate() {
             let winner = targets.iter().find_map(|target| {
                 let place = *self.winners.get(&(kind, target.clone()))?;
-                Some(EffectivePolicy { place, is_of_rule: matches!(target, Target::Route(_, _, Some(_))) })
+                Some(EffectivePolicy { place, is_of_rule: matches!(target, AttachmentPoint::Route(_, _, Some(_))) })
             });
             *found = winner.or(*found);
         }
         found
     }
 
+    /// What is said of a route whose rules have these policies.
+    pub(super) fn affect(&self, policies: &BTreeSet<EffectivePolicies>) -> Vec<Condition> {
+        let of_kind = |kind: usize| {
+            let places: BTreeSet<usize> =
+                policies.iter().filter_map(|policies| Some(policies.0.get(kind)?.as_ref()?.place)).collect();
+            let names = places.iter().filter_map(|place| Some(self.all.get(*place)?.metadata.key().to_string()));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let said = AFFECTED_BY.iter().enumerate().map(|(kind, said)| (*said, of_kind(kind)));
+        let some = said.filter(|(_, names)| !names.is_empty());
+        some.map(|(said, names)| Condition::is(said, "PolicyAffected").with_message(format!("By {names}"))).collect()
+    }
+
     /// The names of policies, for ids.
     pub(super) fn names(&self, policies: EffectivePolicies) -> String {
         let names = policies.0.iter().flatten().filter_map(|policy| {
-            let metadata = self.all.get(policy.place)?.metadata;
-            Some(format!("~{}.{}", metadata.namespace, metadata.name))
+            let CompiledAttachment { kind, metadata, .. } = self.all.get(policy.place)?;
+            Some(format!("~~{}.{}.{}", kind.name().to_ascii_lowercase(), metadata.namespace, metadata.name))
         });
         names.collect()
     }
@@ -187,15 +201,15 @@ impl<'c> AttachedPolicies<'c> {
     }
 }
 
-impl Target {
+impl AttachmentPoint {
     /// `None` if nothing can be attached there.
     fn of(written: &PolicyTarget, namespace: &str) -> Option<Self> {
         let key = Key::new(namespace, &written.name);
         let section = written.section_name.clone().filter(|section| !section.is_empty());
         match (written.group.as_str(), written.kind.as_str()) {
-            (GATEWAY_GROUP, "Gateway") => Some(Target::Gateway(key, section)),
-            (GATEWAY_GROUP, "HTTPRoute") => Some(Target::Route(ResourceKind::HttpRoute, key, section)),
-            (GATEWAY_GROUP, "GRPCRoute") => Some(Target::Route(ResourceKind::GrpcRoute, key, section)),
+            (GATEWAY_GROUP, "Gateway") => Some(AttachmentPoint::Gateway(key, section)),
+            (GATEWAY_GROUP, "HTTPRoute") => Some(AttachmentPoint::Route(ResourceKind::HttpRoute, key, section)),
+            (GATEWAY_GROUP, "GRPCRoute") => Some(AttachmentPoint::Route(ResourceKind::GrpcRoute, key, section)),
             _ => None,
         }
     }

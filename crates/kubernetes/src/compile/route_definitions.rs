@@ -61,12 +61,15 @@ impl ServedRoute<'_> {
         let key = self.metadata.key();
         let route = format!("k8s-{}-{}.{}", self.kind.name().to_ascii_lowercase(), key.namespace, key.name);
         let (position, policies) = run.first().map(|rule| (rule.position, rule.policies)).unwrap_or_default();
-        // No name of a rule begins with a digit only because it has none.
-        let rule = run.first().and_then(|rule| rule.name.clone()).unwrap_or_else(|| position.to_string());
+        let name = run.first().and_then(|rule| rule.name.clone());
         let mut id = format!("{route}{}", self.suffix);
-        if is_split && position > 0 {
-            id.push_str(&format!("~rule.{rule}"));
+        // Two tildes: the name of a gateway follows one.
+        match &name {
+            _ if !is_split || position == 0 => {}
+            Some(name) => id.push_str(&format!("~~rule.{name}")),
+            None => id.push_str(&format!("~~rule-{position}")),
         }
+        let rule = name.unwrap_or_default();
         let rules: Vec<Value> = run.into_iter().map(|rule| rule.document).collect();
         let mut definition = self.definition(&key, &id, is_split.then_some(position), rules);
         let has_policies = policies != EffectivePolicies::default();

@@ -34,6 +34,8 @@ pub(super) struct CompiledRoute<'c> {
     pub unresolved: Option<Fault>,
     /// Some rules are left out.
     pub dropped: Option<String>,
+    /// The policies that apply to its rules.
+    pub policies: BTreeSet<EffectivePolicies>,
 }
 
 /// Attachments that can share one definition: what backends see of the gateway is the same.
@@ -105,7 +107,7 @@ impl<'c> Routes<'c> {
         let key = object.metadata.key();
         let groups = groups(gateways, sources.attached, &parents);
         let (mut unresolved, mut dropped, mut has_rules) = (None, Vec::new(), spec.rules.is_empty());
-        let mut compiled = Vec::new();
+        let (mut compiled, mut in_effect) = (Vec::new(), BTreeSet::new());
         for (number, (group, listeners)) in groups.iter().enumerate() {
             let certificate = group.certificate_of.as_ref().and_then(|gateway| {
                 let text = gateways.by_key.get(gateway)?.certificate.as_ref()?.as_ref().ok()?;
@@ -123,6 +125,7 @@ impl<'c> Routes<'c> {
                 match rule {
                     Ok(document) => {
                         let policies = sources.attached.of_rule(kind, &key, written.name(), group.inherited);
+                        in_effect.insert(policies);
                         rules.push(PlacedRule { position, name: written.name().map(str::to_owned), document, policies });
                     }
                     // What can't act can't in any group.
@@ -163,7 +166,15 @@ impl<'c> Routes<'c> {
             let each = dropped.iter().map(|(position, fault)| format!("{position}: {}", fault.message));
             format!("Dropped Rule(s) {}", each.collect::<Vec<_>>().join("; "))
         });
-        self.all.push(CompiledRoute { kind, metadata: &object.metadata, status: &object.status, parents, unresolved, dropped });
+        self.all.push(CompiledRoute {
+            kind,
+            metadata: &object.metadata,
+            status: &object.status,
+            parents,
+            unresolved,
+            dropped,
+            policies: in_effect,
+        });
     }
 
     /// Detaches a route from listeners at which an older one of the other kind has the same hosts.

@@ -40,7 +40,7 @@ pub(super) fn changes(compiled: &Compiled<'_>, report: &ServeReport, now: &str) 
             }
         }
     }
-    compiled.routes.all.iter().for_each(|route| changes.route(route));
+    compiled.routes.all.iter().for_each(|route| changes.route(route, &compiled.attached.affect(&route.policies)));
     for policy in &compiled.policies.all {
         let users = policy.services.iter().filter_map(|service| compiled.routes.backends.users.get(service));
         changes.backend_policy(policy, users.flatten().collect());
@@ -234,7 +234,7 @@ impl Changes<'_> {
         })
     }
 
-    fn route(&mut self, route: &CompiledRoute<'_>) {
+    fn route(&mut self, route: &CompiledRoute<'_>, affected: &[Condition]) {
         let written = route.status.get("parents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let is_own = |entry: &Value| entry.get("controllerName").and_then(Value::as_str) == Some(self.controller);
         let is_for = |entry: &Value, reference: &Value| is_own(entry) && entry.get("parentRef") == Some(reference);
@@ -246,6 +246,9 @@ impl Changes<'_> {
             ];
             if let (Some(dropped), None) = (&route.dropped, &parent.rejected) {
                 own.push(Condition::is("PartiallyInvalid", "UnsupportedValue").with_message(dropped.clone()));
+            }
+            if parent.rejected.is_none() {
+                own.extend_from_slice(affected);
             }
             Some(json!({
                 "conditions": merged(old.and_then(|old| old.get("conditions")), &own, route.metadata.generation, self.now),

@@ -3,7 +3,7 @@
 mod api_server;
 
 use super::{ControllerOptions, DocumentSink, control};
-use crate::compile::{AddressPool, Documents, IngressOptions, RingKey, ServeReport};
+use crate::compile::{AddressPool, Documents, IngressOptions, KeyFromSecret, ServeReport};
 use crate::leader::Candidate;
 use api_server::ApiServer;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use std::time::Duration;
 struct KeptDocuments {
     served: Mutex<Vec<Documents>>,
     backends: Mutex<Vec<BTreeMap<String, Value>>>,
-    keys: Mutex<BTreeMap<String, Vec<RingKey>>>,
+    keys: Mutex<BTreeMap<String, Vec<KeyFromSecret>>>,
     /// Definitions with these in their text are not taken.
     rejects: Mutex<Vec<&'static str>>,
 }
@@ -34,7 +34,7 @@ impl DocumentSink for KeptDocuments {
         }
     }
 
-    fn serve_keys(&self, rings: &BTreeMap<String, Vec<RingKey>>) {
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<KeyFromSecret>>) {
         self.keys.lock().unwrap().clone_from(rings);
     }
 

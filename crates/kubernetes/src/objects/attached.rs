@@ -10,7 +10,9 @@ pub(crate) use authentication::{
     ApiKeySettings, AuthenticationSettings, CredentialPlace, ExternalCheck, JwtSettings, OidcSettings, TokenAlgorithms,
 };
 pub(crate) use rate_limits::{LimitPer, RateLimitSettings, StoreFailureRule};
-pub(crate) use traffic::{BodyChange, CacheSettings, ErrorRule, HeaderEdits, PluginDriver, PluginPhase, Plugins, TrafficSettings};
+pub(crate) use traffic::{
+    BodyChange, ErrorRule, HeaderSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+};
 
 use super::metadata::Spec;
 use super::policy::PolicyTarget;

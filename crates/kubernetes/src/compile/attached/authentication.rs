@@ -1,6 +1,6 @@
 //! What an AuthenticationPolicy makes of definitions.
 
-use super::key_ring::{RingKey, keys, ring_name};
+use super::key_ring::{KeyFromSecret, keys, ring_name};
 use super::{Effect, invalid, members, merge, version};
 use crate::cluster::Cluster;
 use crate::compile::http::milliseconds;
@@ -19,7 +19,7 @@ pub(super) fn effect(
     cluster: &Cluster,
     metadata: &Metadata,
     settings: &AuthenticationSettings,
-    rings: &mut BTreeMap<String, Vec<RingKey>>,
+    rings: &mut BTreeMap<String, Vec<KeyFromSecret>>,
 ) -> Result<Effect, Fault> {
     let mut document = json!({"use_keyless": false, "strip_auth_data": !settings.forward_credentials});
     let (mut methods, mut unresolved) = (Vec::new(), None);
@@ -66,7 +66,7 @@ pub(super) fn effect(
     Ok(Effect { members: members(document), unresolved })
 }
 
-type FoundKeys = (Vec<RingKey>, Option<Fault>);
+type FoundKeys = (Vec<KeyFromSecret>, Option<Fault>);
 
 fn api_keys(cluster: &Cluster, metadata: &Metadata, written: &ApiKeySettings) -> Result<(Option<FoundKeys>, Value), Fault> {
     let mut document = json!({"use_standard_auth": true, "auth_configs": {"authToken": place(written.from.as_ref())}});

@@ -33,7 +33,7 @@ impl std::fmt::Debug for KeyText {
 
 /// One key of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RingKey {
+pub struct KeyFromSecret {
     pub text: KeyText,
     /// Namespace and name of the Secret.
     pub name: String,
@@ -47,11 +47,11 @@ pub(super) fn ring_name(policy: &Key) -> String {
 }
 
 /// The keys of the Secrets with these labels, and the first fault of one. Secrets without a usable key are left out: nobody can present them.
-pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<String, String>) -> (Vec<RingKey>, Option<Fault>) {
+pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<String, String>) -> (Vec<KeyFromSecret>, Option<Fault>) {
     let first = Key::new(&policy.namespace, "");
     let own = cluster.secrets.range(first..).take_while(|(key, _)| key.namespace == policy.namespace);
     let selected = own.filter(|(_, secret)| labels.iter().all(|(name, value)| secret.metadata.labels.get(name) == Some(value)));
-    let (mut keys, mut fault) = (Vec::<RingKey>::new(), None);
+    let (mut keys, mut fault) = (Vec::<KeyFromSecret>::new(), None);
     let mut sorted: Vec<&Object<Secret>> = selected.map(|(_, secret)| secret).collect();
     sorted.sort_by(|a, b| a.metadata.age().cmp(&b.metadata.age()));
     let mut known = BTreeMap::<String, String>::new();
@@ -74,7 +74,7 @@ pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<Strin
     (keys, fault)
 }
 
-fn read(secret: &Object<Secret>) -> Result<RingKey, String> {
+fn read(secret: &Object<Secret>) -> Result<KeyFromSecret, String> {
     let entry = |name: &str| -> Result<Option<String>, String> {
         let Some(written) = secret.spec.data.get(name) else { return Ok(None) };
         let bytes = STANDARD.decode(written).map_err(|_| format!("has an entry `{name}` that is not in Base64"))?;
@@ -92,5 +92,5 @@ fn read(secret: &Object<Secret>) -> Result<RingKey, String> {
     let alias = entry("alias")?.unwrap_or_else(|| secret.metadata.name.clone());
     let tags = entry("tags")?.unwrap_or_default();
     let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-    Ok(RingKey { text: KeyText(text), name: secret.metadata.key().to_string(), alias, tags })
+    Ok(KeyFromSecret { text: KeyText(text), name: secret.metadata.key().to_string(), alias, tags })
 }

@@ -2,7 +2,7 @@
 
 use super::super::ancestor::{AncestorConditions, ancestor_of};
 use super::super::{Compiled, ServeReport};
-use super::{CompiledAttachment, Target};
+use super::{AttachmentPoint, CompiledAttachment};
 use crate::conditions::{Condition, Fault};
 use crate::objects::{Key, PolicyTarget, ResourceKind};
 use serde_json::{Map, Value, json};
@@ -70,7 +70,7 @@ fn ancestors(
             }
         };
         match target {
-            Ok(Target::Gateway(key, section)) => match compiled.gateways.by_key.get(key) {
+            Ok(AttachmentPoint::Gateway(key, section)) => match compiled.gateways.by_key.get(key) {
                 Some(gateway) => {
                     let has = |name: &String| gateway.own_listeners().any(|listener| listener.written.name == *name);
                     let lost = section
@@ -82,7 +82,7 @@ fn ancestors(
                 None if compiled.cluster.gateways.contains_key(key) => {}
                 None => missing.push((named("Gateway", key), Some(not_found(format!("The Gateway {key} does not exist"))))),
             },
-            Ok(Target::Route(kind, key, section)) => match used_at.get(&(*kind, key.clone())) {
+            Ok(AttachmentPoint::Route(kind, key, section)) => match used_at.get(&(*kind, key.clone())) {
                 Some(gateways) => {
                     let lost = section.as_ref().filter(|name| !has_rule(compiled, *kind, key, name));
                     let lost = lost.map(|name| not_found(format!("The route has no rule {name}")));

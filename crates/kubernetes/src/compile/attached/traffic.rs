@@ -3,7 +3,9 @@
 use super::{Effect, invalid, members, merge, version};
 use crate::compile::http::milliseconds;
 use crate::conditions::Fault;
-use crate::objects::{BodyChange, CacheSettings, ErrorRule, HeaderEdits, PluginDriver, PluginPhase, Plugins, TrafficSettings};
+use crate::objects::{
+    BodyChange, ErrorRule, HeaderSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+};
 use ipnet::IpNet;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -79,7 +81,7 @@ fn address(text: &str) -> Result<(), Fault> {
     if is_one { Ok(()) } else { Err(invalid(format!("`{text}` is no address and no network"))) }
 }
 
-fn cache_document(cache: &CacheSettings) -> Value {
+fn cache_document(cache: &ResponseCacheSettings) -> Value {
     json!({
         "by_caller": cache.by_caller,
         "by_headers": cache.by_headers,
@@ -87,7 +89,7 @@ fn cache_document(cache: &CacheSettings) -> Value {
     })
 }
 
-fn header_edits(prefix: &str, edits: &HeaderEdits) -> Value {
+fn header_edits(prefix: &str, edits: &HeaderSettings) -> Value {
     let set: BTreeMap<&str, &str> = edits.set.iter().map(|header| (header.name.as_str(), header.value.as_str())).collect();
     let (set_name, remove_name) = (format!("{prefix}_headers"), format!("{prefix}_headers_remove"));
     json!({"version_data": version(json!({set_name: set, remove_name: edits.remove}))})
@@ -101,9 +103,9 @@ fn body_change(name: &str, change: &BodyChange, methods: &[&str]) -> Value {
 
 fn plugin_hooks(plugins: &Plugins) -> Result<Value, Fault> {
     let driver = match plugins.driver {
-        PluginDriver::JavaScript => "otto",
-        PluginDriver::WebAssembly => "wasm",
-        PluginDriver::Grpc => "grpc",
+        PluginDriverName::JavaScript => "otto",
+        PluginDriverName::WebAssembly => "wasm",
+        PluginDriverName::Grpc => "grpc",
     };
     let mut middleware: Map<String, Value> = members(json!({"driver": driver}));
     for hook in &plugins.hooks {
@@ -114,7 +116,7 @@ fn plugin_hooks(plugins: &Plugins) -> Result<Value, Fault> {
             PluginPhase::Response => "response",
         };
         let path = match (&hook.path, plugins.driver) {
-            (None, PluginDriver::Grpc) => "",
+            (None, PluginDriverName::Grpc) => "",
             (None, _) => return Err(invalid(format!("The plugin {} has no path", hook.name))),
             (Some(path), _) => plugin_path(path)?,
         };

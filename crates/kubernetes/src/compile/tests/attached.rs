@@ -1,3 +1,5 @@
+mod keys;
+
 use super::{BASE, ListenerStates, conditions, with};
 use serde_json::{Value, json};
 
@@ -23,10 +25,6 @@ fn policy(kind: &str, name: &str, day: u32, targets: &str, settings: &str) -> St
 fn target(kind: &str, name: &str, section: &str) -> String {
     let section = if section.is_empty() { String::new() } else { format!(", sectionName: {section}") };
     format!("{{group: gateway.networking.k8s.io, kind: {kind}, name: {name}{section}}}")
-}
-
-fn secret(name: &str, labels: &str, entries: &str) -> String {
-    format!("kind: Secret\nmetadata: {{name: {name}, namespace: default, labels: {labels}}}\ndata: {entries}")
 }
 
 /// The definitions by id, with what of them is not the same for all.
@@ -198,10 +196,10 @@ fn the_most_specific_policy_applies_and_of_two_the_older_one() {
         (vec![limit("l", 1, &listener), limit("r", 2, &route)], vec![("", "r /a /b /c")], vec!["l +Accepted", "r +Accepted"]),
         (
             vec![limit("r", 1, &route), limit("b", 2, &rule)],
-            vec![("", "r /a"), ("~rule.b", "b /b"), ("~rule.2", "r /c")],
+            vec![("", "r /a"), ("~~rule.b", "b /b"), ("~~rule-2", "r /c")],
             vec!["r +Accepted", "b +Accepted"],
         ),
-        (vec![limit("b", 2, &rule)], vec![("", "- /a"), ("~rule.b", "b /b"), ("~rule.2", "- /c")], vec!["b +Accepted"]),
+        (vec![limit("b", 2, &rule)], vec![("", "- /a"), ("~~rule.b", "b /b"), ("~~rule-2", "- /c")], vec!["b +Accepted"]),
         (
             vec![limit("new", 2, &route), limit("old", 1, &route)],
             vec![("", "old /a /b /c")],
@@ -258,7 +256,7 @@ fn rules_of_other_routes_do_not_come_between_those_of_a_split_route() {
         .collect();
     order.sort();
     let order: Vec<String> = order.into_iter().map(|(_, id)| id).collect();
-    assert_eq!(order, ["q", "r", "r~rule.b", "r~rule.2", "r-2", "r.x", "s"]);
+    assert_eq!(order, ["q", "r", "r~~rule.b", "r~~rule-2", "r-2", "r.x", "s"]);
 }
 
 #[test]
@@ -277,61 +275,9 @@ fn a_route_at_two_listeners_has_the_policies_of_each() {
         found,
         [
             ("k8s-httproute-default.r", &json!("default/gw/open"), false),
-            ("k8s-httproute-default.r~default.p", &json!("default/gw/http"), true),
+            ("k8s-httproute-default.r~~ratelimitpolicy.default.p", &json!("default/gw/http"), true),
         ]
     );
-}
-
-#[test]
-fn keys_are_those_of_labelled_secrets_of_the_namespace_and_are_in_no_document() {
-    let policy = policy("AuthenticationPolicy", "p", 1, &target("HTTPRoute", "r", ""), "apiKeys: {matchLabels: {app: shop}}");
-    // "0123456789abcdef", and the same with a line break.
-    let (good, ended) = ("MDEyMzQ1Njc4OWFiY2RlZg==", "MDEyMzQ1Njc4OWFiY2RlZgo=");
-    let cases = [
-        (secret("s", "{app: shop}", &format!("{{key: {good}}}")), vec![("default/s", "s", 0)], ""),
-        (
-            secret("s", "{app: shop, x: z}", &format!("{{key: {ended}, alias: YWxpY2U=, tags: 'YSwgYg=='}}")),
-            vec![("default/s", "alice", 2)],
-            "",
-        ),
-        (secret("s", "{app: other}", &format!("{{key: {good}}}")), vec![], ""),
-        (secret("s", "{app: shop}", &format!("{{key: {good}}}")).replace("namespace: default", "namespace: elsewhere"), vec![], ""),
-        (secret("s", "{app: shop}", "{other: eA==}"), vec![], "has no entry `key`"),
-        (secret("s", "{app: shop}", "{key: c2hvcnQ=}"), vec![], "does not have 16 to 4096 bytes"),
-        (secret("s", "{app: shop}", "{key: '***'}"), vec![], "is not in Base64"),
-        (secret("s", "{app: shop}", "{key: '/////////////////////w=='}"), vec![], "is no text"),
-        (secret("s", "{app: shop}", "{key: 'MDEyMzQ1Njc4OSBhYmNkZWY='}"), vec![], "with spaces"),
-    ];
-    for (secret, expected, fault) in cases {
-        with(&[BASE, ROUTE, &policy, &secret], &ListenerStates::new(), |compiled, statuses| {
-            let keys = &compiled.documents.key_rings["kubernetes/default/p"];
-            let found: Vec<_> = keys.iter().map(|key| (key.name.as_str(), key.alias.as_str(), key.tags.len())).collect();
-            assert_eq!(found, expected, "{secret}");
-            assert!(keys.iter().all(|key| key.text.reveal() == "0123456789abcdef"));
-            let told = format!("{:?} {statuses:?}", compiled.documents);
-            assert!(!told.contains("0123456789abcdef") && !told.contains(good), "{told}");
-            let (_, status) = statuses.iter().find(|(object, _)| object.starts_with("AuthenticationPolicy")).unwrap();
-            let resolved = &status["ancestors"][0]["conditions"][1];
-            assert_eq!(resolved["status"] == "True", fault.is_empty(), "{secret}: {resolved}");
-            assert!(resolved["message"].as_str().unwrap().contains(fault), "{resolved}");
-        });
-    }
-}
-
-#[test]
-fn of_two_secrets_with_one_key_the_older_one_counts() {
-    let policy = policy("AuthenticationPolicy", "p", 1, &target("HTTPRoute", "r", ""), "apiKeys: {matchLabels: {app: shop}}");
-    let at = |name: &str, day: &str| {
-        secret(name, "{app: shop}", "{key: MDEyMzQ1Njc4OWFiY2RlZg==}")
-            .replace("labels:", &format!("creationTimestamp: '2026-01-{day}T00:00:00Z', labels:"))
-    };
-    with(&[BASE, ROUTE, &policy, &at("a", "02"), &at("b", "01")], &ListenerStates::new(), |compiled, statuses| {
-        let names: Vec<&str> = compiled.documents.key_rings["kubernetes/default/p"].iter().map(|key| key.name.as_str()).collect();
-        assert_eq!(names, ["default/b"]);
-        let (_, status) = statuses.iter().find(|(object, _)| object.starts_with("AuthenticationPolicy")).unwrap();
-        let message = status["ancestors"][0]["conditions"][1]["message"].as_str().unwrap();
-        assert_eq!(message, "The Secret default/a has the same key as default/b, which is older");
-    });
 }
 
 #[test]
@@ -359,6 +305,14 @@ fn policies_say_what_they_are_for_and_what_is_missing() {
         let found = conditions.split_once("RateLimitPolicy default/p\n").map(|(_, rest)| rest.trim_end()).unwrap_or_default();
         assert_eq!(found, expected, "{target}");
     }
+}
+
+#[test]
+fn policies_of_several_kinds_may_have_one_name() {
+    let gateway = "kind: Gateway\nmetadata: {name: gw, namespace: default}\nspec:\n  gatewayClassName: tollgate\n  listeners: [{name: http, port: 80, protocol: HTTP}, {name: other, port: 81, protocol: HTTP}]";
+    let limit = policy("RateLimitPolicy", "p", 1, &target("Gateway", "gw", "http"), "limits: [{requests: 1, window: 1s}]");
+    let traffic = policy("TrafficPolicy", "p", 1, &target("Gateway", "gw", "other"), "maxRequestBytes: 1");
+    assert_eq!(definitions(&[BASE, gateway, ROUTE, &limit, &traffic]).len(), 2);
 }
 
 #[test]
@@ -397,4 +351,22 @@ spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: echo, port: 8080}
     assert!(definition["version_data"]["versions"]["Default"].get("global_size_limit").is_none());
     let broken = policy("TrafficPolicy", "p", 1, &target("Gateway", "gw", ""), "clients: {allow: [x]}");
     assert!(refuses(&only(&[BASE, manifests, &broken])));
+}
+
+#[test]
+fn a_route_says_which_policies_it_has() {
+    let limit = |name: &str, target: &str| policy("RateLimitPolicy", name, 1, target, "limits: [{requests: 1, window: 1s}]");
+    let (route, rule) = (limit("p", &target("HTTPRoute", "r", "")), limit("q", &target("HTTPRoute", "r", "b")));
+    with(&[BASE, ROUTE, &route, &rule], &ListenerStates::new(), |_, statuses| {
+        let (_, status) = statuses.iter().find(|(object, _)| object.starts_with("HTTPRoute")).unwrap();
+        let conditions = status["parents"][0]["conditions"].as_array().unwrap();
+        let said: Vec<_> =
+            conditions.iter().map(|condition| (condition["type"].as_str().unwrap(), &condition["message"])).collect();
+        let (nothing, names) = (json!(""), json!("By default/p, default/q"));
+        assert_eq!(said, [("Accepted", &nothing), ("ResolvedRefs", &nothing), ("tollgate.dev/RateLimitPolicyAffected", &names)]);
+    });
+    // What is no more is not said any more.
+    let written = ROUTE.to_owned()
+        + "status: {parents: [{controllerName: tollgate.dev/gateway-controller, parentRef: {name: gw}, conditions: [{type: tollgate.dev/RateLimitPolicyAffected, status: 'True', reason: PolicyAffected, message: By default/p, lastTransitionTime: '2026-01-01T00:00:00Z'}]}]}";
+    assert!(conditions(&[BASE, &written]).contains("HTTPRoute default/r\n  gw +Accepted +ResolvedRefs\n"));
 }

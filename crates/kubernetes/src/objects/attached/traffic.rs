@@ -11,11 +11,11 @@ pub(crate) struct TrafficSettings {
     /// Addresses of clients.
     pub clients: Option<ClientAddresses>,
     /// Responses are stored and reused by RFC 9111: the backend decides with Cache-Control.
-    pub cache: Option<CacheSettings>,
+    pub cache: Option<ResponseCacheSettings>,
     /// Changes of the headers that backends get.
-    pub request_headers: Option<HeaderEdits>,
+    pub request_headers: Option<HeaderSettings>,
     /// Changes of the headers that clients get.
-    pub response_headers: Option<HeaderEdits>,
+    pub response_headers: Option<HeaderSettings>,
     /// Another body for the backend.
     pub request_body: Option<BodyChange>,
     /// Another body for the client.
@@ -51,7 +51,7 @@ pub(crate) struct ClientAddresses {
 /// The cache.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct CacheSettings {
+pub(crate) struct ResponseCacheSettings {
     /// Each key has responses of its own.
     pub by_caller: bool,
     /// Headers of requests that distinguish responses, beside those of Vary.
@@ -64,7 +64,7 @@ pub(crate) struct CacheSettings {
 /// Changes of headers.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct HeaderEdits {
+pub(crate) struct HeaderSettings {
     /// Headers that replace those with the same name.
     #[schemars(length(max = 32))]
     pub set: Vec<HeaderValue>,
@@ -96,7 +96,7 @@ pub(crate) struct BodyChange {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub(crate) struct Plugins {
     /// What runs them.
-    pub driver: PluginDriver,
+    pub driver: PluginDriverName,
     /// Functions, in the order in which they run.
     #[schemars(length(min = 1, max = 16))]
     pub hooks: Vec<PluginHook>,
@@ -108,7 +108,7 @@ pub(crate) struct Plugins {
 
 /// What runs plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub(crate) enum PluginDriver {
+pub(crate) enum PluginDriverName {
     JavaScript,
     WebAssembly,
     #[serde(rename = "gRPC")]

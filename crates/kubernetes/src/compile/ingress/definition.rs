@@ -1,6 +1,6 @@
 //! Definitions of Ingresses: one for what an Ingress serves, one for what it redirects to https.
 
-use super::IngressDraft;
+use super::draft::IngressDraft;
 use super::settings::IngressSettings;
 use crate::objects::Metadata;
 use serde_json::{Map, Value, json};

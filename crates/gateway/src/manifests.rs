@@ -114,8 +114,8 @@ fn line_of(documents: &[ManifestDocument<'_>], object: &str, annotation: &str) -
     let named = lines.iter().enumerate().position(|(at, line)| is_name(line) && is_namespace(lines.get(at + 1)));
     let is_list = lines.iter().any(|line| line.trim_end() == "kind: List");
     let found = match named.filter(|_| is_list) {
-        Some(named) => lines.iter().take(named).rposition(|line| names_annotation(&line)),
-        None => lines.iter().position(|line| names_annotation(&line)),
+        Some(named) => lines.iter().take(named).rposition(names_annotation),
+        None => lines.iter().position(names_annotation),
     };
     Some(document.line + found.unwrap_or(0))
 }

@@ -94,7 +94,7 @@ fn protect(definition: &mut Map<String, Value>, draft: &IngressDraft<'_>) {
         own.insert("address_rates".to_owned(), Value::Array(rates));
     }
     if !draft.basic_users.is_empty() {
-        own.insert("basic_users".to_owned(), json!(draft.basic_users));
+        own.insert("user_passwords".to_owned(), json!(draft.basic_users));
     }
     own.extend(forward_auth.map(|rules| ("forward_auth".to_owned(), rules)));
 }

@@ -308,7 +308,7 @@ fn what_protects_becomes_members_of_the_definition() {
         compiled.documents.definitions.get("k8s-ingress-default.i").cloned().unwrap_or_default()
     });
     let own = &definition["tollgate"];
-    assert_eq!(own["basic_users"].to_string(), r#"["joe:{SHA}x"]"#);
+    assert_eq!(own["user_passwords"].to_string(), r#"["joe:{SHA}x"]"#);
     assert_eq!(own["address_rates"].to_string(), r#"[{"rate":5,"per":1,"burst":25,"exempt":["10.0.0.0/8"]}]"#);
     assert_eq!(own["forward_auth"]["url"], "https://a.test/check");
     assert_eq!(own["forward_auth"]["signin_url"], "https://login.test/start?rd={escaped_url}");

@@ -99,14 +99,23 @@ fn documents(text: &str) -> Vec<ManifestDocument<'_>> {
 
 /// The line that names an annotation of an object, or else the first line of the object's document.
 fn line_of(documents: &[ManifestDocument<'_>], object: &str, annotation: &str) -> Option<usize> {
-    let name = object.rsplit(['/', ' ']).next().unwrap_or_default();
+    let key = object.rsplit(' ').next().unwrap_or_default();
+    let (namespace, name) = key.split_once('/').unwrap_or(("", key));
+    let is_name = |line: &str| line.trim() == format!("name: {name}");
     let names_object = |document: &&ManifestDocument<'_>| {
-        document.text.lines().any(|line| {
-            line.trim().trim_start_matches('{').trim_start().strip_prefix("name:").is_some_and(|value| value.trim() == name)
-        }) || document.text.contains(&format!("name: {name},"))
-            || document.text.contains(&format!("name: {name}}}"))
+        let flow = [format!("name: {name},"), format!("name: {name}}}")];
+        document.text.lines().any(is_name) || flow.iter().any(|name| document.text.contains(name))
     };
     let document = documents.iter().find(names_object)?;
-    let line = document.text.lines().position(|line| line.contains(&format!("nginx.ingress.kubernetes.io/{annotation}:")));
-    Some(document.line + line.unwrap_or(0))
+    let lines: Vec<&str> = document.text.lines().collect();
+    let names_annotation = |line: &&str| line.contains(&format!("nginx.ingress.kubernetes.io/{annotation}:"));
+    // In a list, annotations come before the name of their object, and its namespace after it.
+    let is_namespace = |line: Option<&&str>| line.is_some_and(|line| line.trim() == format!("namespace: {namespace}"));
+    let named = lines.iter().enumerate().position(|(at, line)| is_name(line) && is_namespace(lines.get(at + 1)));
+    let is_list = lines.iter().any(|line| line.trim_end() == "kind: List");
+    let found = match named.filter(|_| is_list) {
+        Some(named) => lines.iter().take(named).rposition(names_annotation),
+        None => lines.iter().position(names_annotation),
+    };
+    Some(document.line + found.unwrap_or(0))
 }

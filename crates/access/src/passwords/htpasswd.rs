@@ -54,7 +54,7 @@ pub(super) fn md5_crypt(password: &[u8], stored: &str) -> Option<String> {
     let mut encoded = format!("{magic}{salt}$");
     for [first, second, third] in [[0, 6, 12], [1, 7, 13], [2, 8, 14], [3, 9, 15], [4, 10, 5]] {
         let byte = |index: usize| hash.get(index).map(|byte| u32::from(*byte));
-        encode(&mut encoded, byte(first)? << 16 | byte(second)? << 8 | byte(third)?, 4)?;
+        encode(&mut encoded, (byte(first)? << 16) | (byte(second)? << 8) | byte(third)?, 4)?;
     }
     encode(&mut encoded, u32::from(*hash.get(11)?), 2)?;
     Some(encoded)

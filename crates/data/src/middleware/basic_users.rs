@@ -1,4 +1,4 @@
-//! HTTP Basic authentication by a list of users (RFC 7617). Reads `tollgate.basic_users`; whoever is one may go on, with whatever else identifies
+//! HTTP Basic authentication by a list of users (RFC 7617). Reads `tollgate.user_passwords`; whoever is one may go on, with whatever else identifies
 //! callers. The client sees 401 with `WWW-Authenticate`, and 503 when too many passwords wait. Passwords are checked on separate threads while the
 //! request is held; a correct one is cached under a keyed digest. Does not use the store.
 
@@ -31,13 +31,13 @@ pub(super) struct BasicUsers {
 impl BasicUsers {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let definition = source.definition;
-        let written = &definition.tollgate.basic_users;
+        let written = &definition.tollgate.user_passwords;
         if written.is_empty() {
             return None;
         }
         let random = (tollgate_access::secret::random_bytes(), tollgate_access::secret::random_bytes());
         let (Ok(one), Ok(two), Some(passwords)) = (random.0, random.1, source.context.registry.passwords.get()) else {
-            source.context.error("$.tollgate.basic_users", "the system has no randomness or no threads to give");
+            source.context.error("$.tollgate.user_passwords", "the system has no randomness or no threads to give");
             return None;
         };
         let mut secret = [0; 32];
@@ -50,7 +50,7 @@ impl BasicUsers {
                     users.entry(user.to_owned()).or_insert(stored);
                 }
                 None => source.context.warning(
-                    format!("$.tollgate.basic_users[{index}]"),
+                    format!("$.tollgate.user_passwords[{index}]"),
                     format!("{user:?} cannot log in: the hash must be of bcrypt, argon2, apr1 or SHA"),
                 ),
             }

@@ -130,7 +130,7 @@ fn users_of_a_list_log_in() {
         "ssha:{SSHA}LIuJxt1EN/45e0mLrflYhSIloLQABAgMEA==",
         "crypt:rqXexS6ZhobKA",
     ]);
-    let definition = api("a", "/", &upstream.url()).set("tollgate/basic_users", users);
+    let definition = api("a", "/", &upstream.url()).set("tollgate/user_passwords", users);
     let gateway = Gateway::start(json!({}), [definition]);
     let with = |user: &str, password: &str| {
         let line = format!("Authorization: Basic {}", STANDARD.encode(format!("{user}:{password}")));

@@ -5,14 +5,16 @@ mod annotations;
 mod canary;
 mod classes;
 mod definition;
+mod draft;
 mod hosts;
 mod paths;
+mod report;
 mod rules;
 mod secrets;
 mod settings;
 mod sockets;
 
-pub use annotations::{ReportLine, ReportOutcome};
+pub use report::{ReportLine, ReportOutcome};
 
 use super::Settings;
 use super::addresses::{self, written_of_ingress};
@@ -21,9 +23,9 @@ use super::gateways::Gateways;
 use super::policies::Policies;
 use crate::cluster::Cluster;
 use crate::objects::{Ingress, IngressBackend, Key, Object};
-use annotations::request_text;
 use canary::CanaryPath;
 use definition::Purpose;
+use draft::{HostTerms, IngressDraft, host_terms};
 use rules::{DraftRule, RuleMaker, document, service_backend};
 use serde_json::{Map, Value, json};
 use settings::IngressSettings;
@@ -78,31 +80,6 @@ pub(super) struct Ingresses<'c> {
     pub definitions: BTreeMap<String, Value>,
     pub listeners: BTreeMap<String, Value>,
     pub reports: BTreeMap<Key, Vec<ReportLine>>,
-}
-
-/// What is true of a host, whichever Ingress says so.
-#[derive(Default)]
-struct HostTerms {
-    /// Its paths are expressions.
-    is_regex: bool,
-    /// The certificate, or why it can't be used.
-    tls: Option<Result<String, String>>,
-    client_authorities: Option<String>,
-}
-
-impl HostTerms {
-    /// Whether its clients are asked for certificates.
-    fn needs_own_listener(&self) -> bool {
-        self.client_authorities.is_some()
-    }
-}
-
-/// An Ingress on its way.
-struct IngressDraft<'c> {
-    object: &'c Object<Ingress>,
-    settings: IngressSettings,
-    basic_users: Vec<String>,
-    auth_url: Option<String>,
 }
 
 impl<'c> Ingresses<'c> {
@@ -173,34 +150,10 @@ impl<'c> Ingresses<'c> {
                     draft.settings.close("auth-tls-secret", &format!("a gateway has the listener of {host}"));
                 }
             }
-            let mut redirects = Vec::new();
-            let mut documents = Vec::new();
-            for rule in rules {
-                let closed = draft.settings.closed.as_ref().map(|why| {
-                    Map::from_iter([("answer".to_owned(), json!({"status": 503, "message": format!("not served: {why}")}))])
-                });
-                documents.push(document(rule, &rule.hosts, closed.as_ref().unwrap_or(&rule.members)));
-                let is_any = rule.hosts.is_empty();
-                let secure: Vec<String> =
-                    rule.hosts.iter().filter(|host| draft.redirects_to_https(host, hosts.get(*host))).cloned().collect();
-                if !secure.is_empty() || (is_any && draft.settings.forces_ssl) {
-                    let mut redirect = json!({"scheme": "https", "status": 308});
-                    if let (port, Value::Object(members)) = (sockets.https_port(), &mut redirect)
-                        && port != 443
-                    {
-                        members.insert("port".to_owned(), json!(port));
-                    }
-                    redirects.push(document(rule, &secure, &Map::from_iter([("redirect".to_owned(), redirect)])));
-                }
-            }
-            let mut own_hosts: Vec<String> = rules.iter().flat_map(|rule| rule.hosts.clone()).collect();
-            if rules.iter().any(|rule| rule.hosts.is_empty()) {
-                own_hosts.push(String::new());
-            }
-            own_hosts.sort();
-            own_hosts.dedup();
+            let (documents, redirects) = rule_documents(draft, rules, hosts, sockets.https_port());
+            let own_hosts = hosts_of(rules);
             let (mut http, mut https) = sockets.listeners(&own_hosts, hosts);
-            let exists = |id: &String| self.listeners.contains_key(id) || !id.starts_with("ingress/");
+            let exists = |id: &String| self.listeners.contains_key(id) || !sockets::is_own(id);
             http.retain(exists);
             https.retain(exists);
             for listener in http.iter().chain(&https) {
@@ -229,7 +182,7 @@ impl<'c> Ingresses<'c> {
                 // On the host's own listener, no other one can come.
                 let own: Vec<String> = own
                     .iter()
-                    .filter(|host| listener.strip_prefix("ingress/https/").is_none_or(|of| of == *host))
+                    .filter(|host| sockets::host_of(listener).is_none_or(|of| of == *host))
                     .map(|host| hosts::of_rule(host))
                     .collect();
                 json!({"listener": listener, "hosts": own})
@@ -250,114 +203,42 @@ impl<'c> Ingresses<'c> {
     }
 }
 
-impl<'c> IngressDraft<'c> {
-    fn new(cluster: &'c Cluster, object: &'c Object<Ingress>) -> Self {
-        let mut settings = annotations::read(&object.metadata.annotations);
-        let namespace = &object.metadata.namespace;
-        let basic_users = secrets::basic_users(cluster, namespace, &mut settings);
-        let mut draft = IngressDraft { object, settings, basic_users, auth_url: None };
-        draft.auth_url = draft.resolve_auth_url();
-        draft
-    }
-
-    /// The URL of the service that decides about access. Closes the paths if it has variables that can't be replaced.
-    fn resolve_auth_url(&mut self) -> Option<String> {
-        let written = self.settings.auth_url.clone()?;
-        let named = self.named_hosts();
-        let resolved = request_text(&written).map(|text| match named.as_slice() {
-            [host] if !host.starts_with("*.") => text.replace("{host}", host),
-            _ => text,
-        });
-        let is_url =
-            |text: &String| (text.starts_with("http://") || text.starts_with("https://")) && !text.contains(['{', '}', ' ']);
-        match resolved {
-            Ok(text) if is_url(&text) => Some(text),
-            Ok(_) => {
-                self.settings.close("auth-url", &format!("{written:?} is no URL, or has a variable that is not known before"));
-                None
-            }
-            Err(why) => {
-                self.settings.close("auth-url", &why);
-                None
-            }
-        }
-    }
-
-    /// The hosts of its rules, with their aliases.
-    fn named_hosts(&self) -> Vec<String> {
-        let written = self.object.spec.rules.iter().map(|rule| rule.host.to_ascii_lowercase());
-        let mut named: Vec<String> = Vec::new();
-        for host in written.chain(self.settings.aliases.iter().cloned()).filter(|host| !host.is_empty() && hosts::is_host(host)) {
-            if !named.contains(&host) {
-                named.push(host);
-            }
-        }
-        named
-    }
-
-    /// The same with those that are redirected to them.
-    fn all_hosts(&self) -> Vec<String> {
-        let mut all = self.named_hosts();
-        if self.settings.redirects_www {
-            let others: Vec<String> =
-                all.iter().filter_map(|host| hosts::other_www(host)).filter(|other| !all.contains(other)).collect();
-            all.extend(others);
-        }
-        all
-    }
-
-    fn redirects_to_https(&self, _: &str, terms: Option<&HostTerms>) -> bool {
-        let has_tls = terms.is_some_and(|terms| terms.tls.is_some());
-        let asks = terms.is_some_and(HostTerms::needs_own_listener);
-        asks || self.settings.forces_ssl || (has_tls && self.settings.ssl_redirect != Some(false))
-    }
+/// The rules of an Ingress as documents, and those that redirect to https.
+fn rule_documents(
+    draft: &IngressDraft<'_>,
+    rules: &[DraftRule],
+    hosts: &BTreeMap<String, HostTerms>,
+    https_port: u16,
+) -> (Vec<Value>, Vec<Value>) {
+    let closed = draft
+        .settings
+        .closed
+        .as_ref()
+        .map(|why| Map::from_iter([("answer".to_owned(), json!({"status": 503, "message": format!("not served: {why}")}))]));
+    let redirect = match https_port {
+        443 => json!({"scheme": "https", "status": 308}),
+        port => json!({"scheme": "https", "status": 308, "port": port}),
+    };
+    let redirect = Map::from_iter([("redirect".to_owned(), redirect)]);
+    let serving = rules.iter().map(|rule| document(rule, &rule.hosts, closed.as_ref().unwrap_or(&rule.members))).collect();
+    let redirects = rules.iter().filter_map(|rule| {
+        let is_redirected = |host: &&String| draft.redirects_to_https(hosts.get(*host));
+        let secure: Vec<String> = rule.hosts.iter().filter(is_redirected).cloned().collect();
+        let is_any = rule.hosts.is_empty() && draft.settings.forces_ssl;
+        (is_any || !secure.is_empty()).then(|| document(rule, &secure, &redirect))
+    });
+    (serving, redirects.collect())
 }
 
-/// What is true of each host.
-fn host_terms(cluster: &Cluster, drafts: &mut [IngressDraft<'_>]) -> BTreeMap<String, HostTerms> {
-    let mut terms: BTreeMap<String, HostTerms> = BTreeMap::new();
-    for draft in drafts.iter_mut().filter(|draft| !draft.settings.is_canary) {
-        let namespace = draft.object.metadata.namespace.clone();
-        let authorities = secrets::client_authorities(cluster, &namespace, &mut draft.settings);
-        let named = draft.named_hosts();
-        for host in &named {
-            terms.entry(host.clone()).or_default().is_regex |= draft.settings.is_regex();
-        }
-        if draft.object.spec.rules.iter().any(|rule| rule.host.is_empty()) {
-            terms.entry(String::new()).or_default().is_regex |= draft.settings.is_regex();
-        }
-        let mut has_tls = false;
-        for (index, section) in draft.object.spec.tls.iter().enumerate() {
-            let covered: Vec<String> = draft
-                .all_hosts()
-                .into_iter()
-                .filter(|host| section.hosts.is_empty() || section.hosts.iter().any(|of| hosts::covers(of, host)))
-                .collect();
-            has_tls |= !covered.is_empty();
-            let certificate = match section.secret_name.as_str() {
-                "" => Err("it names no Secret: the default certificate is used".to_owned()),
-                name => secrets::certificate(cluster, &namespace, name),
-            };
-            if let Err(why) = &certificate {
-                draft.settings.note(&format!("spec.tls[{index}]"), ReportOutcome::NotCarried, why);
-            }
-            for host in covered {
-                let of_host = terms.entry(host).or_default();
-                let is_better = !matches!(of_host.tls, Some(Ok(_)));
-                if is_better {
-                    of_host.tls = Some(certificate.clone());
-                }
-            }
-        }
-        if authorities.is_some() && !has_tls {
-            draft.settings.close("auth-tls-secret", "its hosts have no TLS");
-            continue;
-        }
-        for host in named.iter().filter(|_| authorities.is_some()) {
-            terms.entry(host.clone()).or_default().client_authorities.clone_from(&authorities);
-        }
+/// The hosts of rules, sorted; an empty one stands for any.
+fn hosts_of(rules: &[DraftRule]) -> Vec<String> {
+    let mut own: Vec<String> = rules.iter().flat_map(|rule| rule.hosts.clone()).collect();
+    if rules.iter().any(|rule| rule.hosts.is_empty()) {
+        own.push(String::new());
     }
-    terms
+    own.sort();
+    own.dedup();
+    own
 }
 
 /// What canaries get, by namespace, host and path.

@@ -25,8 +25,6 @@ pub struct ApiExtensions {
     /// Sets of authentication methods: a request must satisfy all methods of one set. Names as in `auth_configs`. Empty means all
     /// enabled methods.
     pub auth_alternatives: Vec<Vec<String>>,
-    /// Users of HTTP basic and their passwords, as lines of an htpasswd file (`user:hash`). They are no keys: whoever is one may go on.
-    pub basic_users: Vec<String>,
     /// Clients register at the gateway, which is the only client that the identity provider knows.
     pub authorization_proxy: Option<AuthorizationProxy>,
     /// Responses are cached by RFC 9111.
@@ -68,6 +66,8 @@ pub struct ApiExtensions {
     pub serve_without: Vec<String>,
     /// How requests are distributed to targets, and what happens when targets fail.
     pub upstream: Option<UpstreamRules>,
+    /// Users of HTTP basic and their passwords, as lines of an htpasswd file (`user:hash`). They are no keys: whoever is one may go on.
+    pub user_passwords: Vec<String>,
     /// Responses of upstreams must fit the OpenAPI document; acts only in documents.
     pub validate_responses: Option<ResponseRequirements>,
 }
@@ -77,8 +77,8 @@ impl ApiExtensions {
     pub(super) fn check(&self, api: &ApiDefinition, findings: &mut Findings) {
         protections::check_names(&self.serve_without, findings);
         self.check_address_rates(findings);
-        let users_at = JsonPath::of("tollgate.basic_users");
-        for (index, user) in self.basic_users.iter().enumerate() {
+        let users_at = JsonPath::of("tollgate.user_passwords");
+        for (index, user) in self.user_passwords.iter().enumerate() {
             if user.split_once(':').is_none_or(|(name, hash)| name.is_empty() || hash.is_empty()) {
                 findings.error(&users_at.index(index), "must be user:hash");
             }

@@ -7,6 +7,7 @@ mod values;
 
 pub(super) use values::request_text;
 
+use super::report::ReportOutcome;
 use super::settings::IngressSettings;
 use std::collections::BTreeMap;
 
@@ -66,26 +67,6 @@ const fn protection(name: &'static str, fate: Fate, becomes: &'static str, read:
 /// The whole table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static AnnotationRow> {
     routing::ROWS.iter().chain(protection::ROWS).chain(missing::ROWS)
-}
-
-/// What became of one annotation, or of another part of an Ingress.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReportLine {
-    /// The annotation, or the path of the member.
-    pub subject: String,
-    pub outcome: ReportOutcome,
-    /// What it became, or why it has no effect.
-    pub reason: String,
-}
-
-/// How much of something is carried over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportOutcome {
-    Carried,
-    Approximated,
-    NotCarried,
-    /// Not carried over, and the paths of the Ingress answer 503 for it.
-    Closed,
 }
 
 /// Reads all annotations of an Ingress.

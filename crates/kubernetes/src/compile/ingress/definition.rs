@@ -1,6 +1,6 @@
 //! Definitions of Ingresses: one for what an Ingress serves, one for what it redirects to https.
 
-use super::IngressDraft;
+use super::draft::IngressDraft;
 use super::settings::IngressSettings;
 use crate::objects::Metadata;
 use serde_json::{Map, Value, json};
@@ -94,7 +94,7 @@ fn protect(definition: &mut Map<String, Value>, draft: &IngressDraft<'_>) {
         own.insert("address_rates".to_owned(), Value::Array(rates));
     }
     if !draft.basic_users.is_empty() {
-        own.insert("basic_users".to_owned(), json!(draft.basic_users));
+        own.insert("user_passwords".to_owned(), json!(draft.basic_users));
     }
     own.extend(forward_auth.map(|rules| ("forward_auth".to_owned(), rules)));
 }

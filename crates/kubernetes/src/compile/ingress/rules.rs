@@ -1,12 +1,12 @@
 //! The rules of one Ingress.
 
-use super::annotations::ReportOutcome;
 use super::canary::{self, CanaryPath};
+use super::draft::{HostTerms, IngressDraft};
 use super::hosts::{is_host, of_rule, other_www};
 use super::paths;
+use super::report::ReportOutcome;
 use super::secrets::backend_tls;
 use super::settings::IngressSettings;
-use super::{HostTerms, IngressDraft};
 use crate::cluster::Cluster;
 use crate::compile::backends::{Backends, Traffic, UsedBackends};
 use crate::compile::grants::Referrer;

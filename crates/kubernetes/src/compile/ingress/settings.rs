@@ -1,6 +1,6 @@
 //! What the annotations of one Ingress ask for, and what is said of them.
 
-use super::annotations::{ReportLine, ReportOutcome};
+use super::report::{ReportLine, ReportOutcome};
 use serde_json::{Map, Value, json};
 
 /// As ingress-nginx without an annotation.

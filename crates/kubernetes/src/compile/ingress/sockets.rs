@@ -1,7 +1,7 @@
 //! The listeners of Ingresses, and those of gateways at the same address and port. The most specific host decides who gets a request; of one
 //! host, the listener is the gateway's, and the rules of Ingresses are attached to it beside its own routes.
 
-use super::HostTerms;
+use super::draft::HostTerms;
 use crate::compile::gateways::Gateways;
 use crate::compile::hosts::overlap;
 use crate::compile::listeners::{PortUse, Protocol};
@@ -25,8 +25,9 @@ struct Socket {
     blocked: Option<String>,
 }
 
-const HTTP: &str = "ingress/http";
-const HTTPS: &str = "ingress/https";
+// No namespace has a colon, so no listener of a gateway has such a name.
+const HTTP: &str = "ingress:http";
+const HTTPS: &str = "ingress:https";
 
 impl Sockets {
     pub(super) fn of(gateways: &Gateways<'_>, address: IpAddr, (http, https): (u16, u16)) -> Self {
@@ -123,6 +124,16 @@ impl Socket {
         });
         std::iter::once(own.to_owned()).chain(shared.map(|(id, _)| id.clone())).collect()
     }
+}
+
+/// Whether a listener is one of Ingresses.
+pub(super) fn is_own(listener: &str) -> bool {
+    listener.starts_with("ingress:")
+}
+
+/// The host of a listener that is for one alone.
+pub(super) fn host_of(listener: &str) -> Option<&str> {
+    listener.strip_prefix(HTTPS)?.strip_prefix('/')
 }
 
 fn own_https(host: &str) -> String {

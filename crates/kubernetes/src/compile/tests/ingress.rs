@@ -26,7 +26,7 @@ fn served(manifests: &[&str]) -> String {
     let mut own = String::new();
     let mut is_own = false;
     for line in lines.lines() {
-        is_own = line.starts_with("k8s-ingress") || line.starts_with("listener ingress") || (is_own && line.starts_with("  "));
+        is_own = line.starts_with("k8s-ingress") || line.starts_with("listener ingress:") || (is_own && line.starts_with("  "));
         if is_own {
             own.push_str(line);
             own.push('\n');
@@ -56,12 +56,12 @@ fn an_ingress_is_served_beside_gateways() {
     expect(
         &served(&[&ingress("i", "", &path("/", "Prefix"))]),
         r#"
-        listener ingress/http {"addresses":["10.0.0.2"],"port":80,"protocol":"http"}
+        listener ingress:http {"addresses":["10.0.0.2"],"port":80,"protocol":"http"}
         k8s-ingress-default.i http ~/default/i/1
-          at ingress/http null
+          at ingress:http null
           {"backends":[{"backend":"default/echo:8080"}],"hosts":["a.test"],"matches":[{"path":{"prefix":"/"}}]}
         k8s-ingress-rest http ~~
-          at ingress/http ["a.test"]
+          at ingress:http ["a.test"]
           {"answer":{"status":404,"message":"No Ingress has this path"}}
         "#,
     );
@@ -255,4 +255,91 @@ fn hosts_with_tls_are_redirected() {
 fn a_wildcard_stands_for_one_label() {
     let lines = served(&[&ingress("i", "", &path("/", "Prefix").replace("a.test", "'*.a.test'"))]);
     assert!(lines.contains(r#""hosts":["?.a.test"]"#), "{lines}");
+}
+
+#[test]
+fn ingresses_and_gateways_share_an_address() {
+    let gateway = |namespace: &str, listeners: &str| {
+        format!(
+            "kind: Gateway\nmetadata: {{name: gw, namespace: {namespace}}}\nspec: {{gatewayClassName: tollgate, addresses: [{{value: 10.0.0.2}}], listeners: [{listeners}]}}"
+        )
+    };
+    // The address that the status has is the gateway's too.
+    let status = "\nstatus: {loadBalancer: {ingress: [{ip: 10.0.0.2}]}}";
+    let own = format!("{}{status}", ingress("i", "", &path("/", "Prefix")));
+    let lines = |listeners: &str| served(&[&gateway("ingress", listeners), &own]);
+    // At one with the same host, rules of both are compared.
+    let any = lines("{name: http, port: 80, protocol: HTTP}");
+    assert!(any.contains("  at ingress/gw/http null\n") && !any.contains("listener ingress:http"), "{any}");
+    // One with another host gets no request of the Ingress, one with a wider host gets those that it claims.
+    let other = lines("{name: http, port: 80, protocol: HTTP, hostname: b.test}");
+    assert!(other.contains("listener ingress:http") && !other.contains("at ingress/gw/http"), "{other}");
+    let wider = lines("{name: http, port: 80, protocol: HTTP, hostname: '*.test'}");
+    assert!(wider.contains("at ingress:http null\n  at ingress/gw/http null\n"), "{wider}");
+    // Another protocol at the port.
+    let manifests = [gateway("ingress", "{name: tcp, port: 80, protocol: TCP}"), own.clone()];
+    let manifests: Vec<&str> = manifests.iter().map(String::as_str).collect();
+    assert!(!served(&manifests).contains("listener ingress:http"));
+    let told = report(&manifests, "i");
+    assert!(
+        told.iter().any(|(outcome, _, why)| *outcome == ReportOutcome::NotCarried && why.contains("another protocol")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_protects_becomes_members_of_the_definition() {
+    let secret = "kind: Secret\nmetadata: {name: users, namespace: default}\ndata: {auth: am9lOntTSEF9eAojIG5vdGUK}";
+    let annotations = [
+        "auth-type: basic",
+        "auth-secret: users",
+        "auth-url: 'https://$host/check'",
+        "auth-signin: 'https://login.test/start'",
+        "auth-response-headers: 'X-User, X-Mail'",
+        "whitelist-source-range: '10.0.0.0/8, 192.0.2.1'",
+        "limit-rps: '5'",
+        "limit-whitelist: 10.0.0.0/8",
+        "proxy-body-size: 8m",
+    ];
+    let annotations: Vec<String> =
+        annotations.iter().map(|annotation| format!("nginx.ingress.kubernetes.io/{annotation}")).collect();
+    let manifest = ingress("i", &annotations.join(", "), &path("/", "Prefix"));
+    let definition = with(&[BASE, CLASS, secret, &manifest], &ListenerStates::new(), |compiled, _| {
+        compiled.documents.definitions.get("k8s-ingress-default.i").cloned().unwrap_or_default()
+    });
+    let own = &definition["tollgate"];
+    assert_eq!(own["user_passwords"].to_string(), r#"["joe:{SHA}x"]"#);
+    assert_eq!(own["address_rates"].to_string(), r#"[{"rate":5,"per":1,"burst":25,"exempt":["10.0.0.0/8"]}]"#);
+    assert_eq!(own["forward_auth"]["url"], "https://a.test/check");
+    assert_eq!(own["forward_auth"]["signin_url"], "https://login.test/start?rd={escaped_url}");
+    assert_eq!(own["forward_auth"]["response_headers"].to_string(), r#"["X-User","X-Mail"]"#);
+    assert_eq!(definition["use_keyless"], false);
+    assert_eq!(definition["allowed_ips"].to_string(), r#"["10.0.0.0/8","192.0.2.1"]"#);
+    assert_eq!(definition["version_data"]["versions"]["Default"]["global_size_limit"], 8 << 20);
+}
+
+#[test]
+fn the_older_of_two_with_one_path_comes_first_and_routes_before_both() {
+    let dated = |name: &str, day: &str| {
+        ingress(name, "", &path("/", "Prefix"))
+            .replace("  namespace: default", &format!("  namespace: default\n  creationTimestamp: '2026-01-{day}T00:00:00Z'"))
+    };
+    let lines = served(&[&dated("newer", "02"), &dated("older", "01")]);
+    let order: Vec<&str> = lines
+        .lines()
+        .filter_map(|line| line.strip_prefix("k8s-ingress-default.")?.split_once(" http ").map(|(_, order)| order))
+        .collect();
+    assert_eq!(order, ["~2026-01-02T00:00:00Z/default/newer/1", "~2026-01-01T00:00:00Z/default/older/1"]);
+}
+
+#[test]
+fn the_status_has_the_address() {
+    let manifest = ingress("i", "", &path("/", "Prefix"));
+    let status = |manifest: &str| {
+        with(&[BASE, CLASS, manifest], &ListenerStates::new(), |_, statuses| {
+            statuses.into_iter().find(|(object, _)| object == "Ingress default/i").map(|(_, status)| status.to_string())
+        })
+    };
+    assert_eq!(status(&manifest).as_deref(), Some(r#"{"loadBalancer":{"ingress":[{"ip":"10.0.0.2"}]}}"#));
+    assert_eq!(status(&format!("{manifest}\nstatus: {{loadBalancer: {{ingress: [{{ip: 10.0.0.2}}]}}}}")), None);
 }

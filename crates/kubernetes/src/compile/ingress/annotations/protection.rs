@@ -39,7 +39,7 @@ pub(super) const ROWS: &[AnnotationRow] = &[
         "connections of an address can be limited for the whole gateway (`tollgate.limits.connections_per_ip_max`)",
         |value, _| number(value).map(|_| ()),
     ),
-    protection("auth-type", Carried, "`basic`: `tollgate.basic_users`", |value, settings| match value {
+    protection("auth-type", Carried, "`basic`: `tollgate.user_passwords`", |value, settings| match value {
         "basic" => {
             settings.wants_basic = true;
             Ok(())

@@ -1,13 +1,12 @@
 //! Definitions, policies, certificates, listeners and backends that come neither from files nor from the control API: another part of the process
 //! finds them and replaces them as a whole. Nothing of them is written anywhere.
 
-use super::author::ChangeAuthor;
 use super::class::{external_place, external_policy_place};
 use super::routing_file::set_backends;
 use super::store::{DefinitionStore, ExternalTexts, PlacedText, ReloadReport};
 use crate::compile::sockets;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -57,7 +56,7 @@ impl ExternalReport {
 
 impl DefinitionStore {
     /// Replaces all documents of a source, and serves the result. What is unchanged keeps what was compiled of it; a broken definition
-    /// keeps its last good version. Blocks.
+    /// keeps its last good version. What is newly wrong is logged. Blocks.
     pub fn set_external(&self, source: &str, documents: ExternalDocuments) -> ExternalReport {
         let report = self.replace_external(source, documents);
         self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(source);
@@ -86,7 +85,7 @@ impl DefinitionStore {
         self.external.lock().unwrap_or_else(PoisonError::into_inner).insert(source.to_owned(), texts);
         let read = self.read(&self.files());
         let together = self.together(&read);
-        let mut report = self.serve(read, together, (ChangeAuthor::Files, HashSet::new()), start);
+        let mut report = self.serve_quietly(read, together, start);
         report.problems.extend(problems);
         report
     }

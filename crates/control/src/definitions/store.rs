@@ -52,6 +52,8 @@ pub struct DefinitionStore {
     /// In service. Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// The problems that were logged last.
+    pub(super) told: Mutex<HashSet<Problem>>,
     /// Other sources whose documents are not there yet.
     pub(super) awaited: Mutex<BTreeSet<String>>,
     /// When what is in service was read, in milliseconds since 1970.
@@ -144,6 +146,7 @@ impl DefinitionStore {
             changing: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            told: Mutex::default(),
             awaited: Mutex::default(),
             read_unix_ms: Mutex::default(),
             untold: Arc::default(),
@@ -426,8 +429,34 @@ impl DefinitionStore {
         Together { snapshot, problems }
     }
 
-    /// Publishes a snapshot of documents that were read.
+    /// Publishes a snapshot of documents that were read, and logs what is wrong with them.
     pub(super) fn serve(
+        &self,
+        read: ReadFiles,
+        together: Together,
+        change: (ChangeAuthor, HashSet<(DocumentClass, String)>),
+        start: Instant,
+    ) -> ReloadReport {
+        let report = self.publish(read, together, change, start);
+        logs::problems(&report.problems);
+        report.log_end(start);
+        *lock(&self.told) = report.problems.iter().cloned().collect();
+        report
+    }
+
+    /// The same; logs only problems that were not logged the last time. For what changes all the time.
+    pub(super) fn serve_quietly(&self, read: ReadFiles, together: Together, start: Instant) -> ReloadReport {
+        let report = self.publish(read, together, (ChangeAuthor::Files, HashSet::new()), start);
+        let mut told = lock(&self.told);
+        let new: Vec<Problem> = report.problems.iter().filter(|problem| !told.contains(*problem)).cloned().collect();
+        logs::problems(&new);
+        report.log_end(start);
+        *told = report.problems.iter().cloned().collect();
+        drop(told);
+        report
+    }
+
+    fn publish(
         &self,
         read: ReadFiles,
         together: Together,
@@ -474,7 +503,6 @@ impl DefinitionStore {
         problems.extend(of_ports);
         let report = ReloadReport { apis, problems };
         self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
-        report.log(start);
         if let Some((to, changed)) = changed {
             changed.into_iter().for_each(|changed| changed.hand_over(to));
         }
@@ -576,8 +604,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 impl ReloadReport {
-    fn log(&self, start: Instant) {
-        logs::problems(&self.problems);
+    fn log_end(&self, start: Instant) {
         let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
         tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "API reload complete");
     }

@@ -53,15 +53,15 @@ impl Conversion<'_, '_> {
     }
 
     fn name_policies(&self, definition: &mut Map<String, Value>) {
-        let listed = definition.get_mut("jwt_default_policies").and_then(Value::as_array_mut).into_iter().flatten();
-        let ids = listed.filter_map(|id| Some(json!(self.policy_id(id.as_str()?))).map(|new| *id = new));
-        ids.for_each(drop);
-        let mapped = definition.get_mut("jwt_scope_to_policy_mapping").and_then(Value::as_object_mut).into_iter().flatten();
-        for (_, id) in mapped {
-            if let Some(written) = id.as_str() {
-                *id = json!(self.policy_id(written));
+        let name = |written: &mut Value| {
+            if let Some(policy) = written.as_str() {
+                *written = json!(self.policy_id(policy));
             }
-        }
+        };
+        let listed = definition.get_mut("jwt_default_policies").and_then(Value::as_array_mut);
+        listed.into_iter().flatten().for_each(name);
+        let mapped = definition.get_mut("jwt_scope_to_policy_mapping").and_then(Value::as_object_mut);
+        mapped.into_iter().flat_map(Map::values_mut).for_each(name);
     }
 
     /// Writes URLs of APIs in place of their names.

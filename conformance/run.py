@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from rig import build, cluster, endurance, suite
+from rig import build, cluster, endurance, ingress, policies, suite, tyk
 from rig.process import Failure, Processes
 
 CONTROLLER_NAME = "tollgate.dev/gateway-controller"
@@ -60,6 +60,9 @@ def parse():
     parser.add_argument("--failures", type=pathlib.Path, metavar="FILE", help="write the tests that failed, with what they said, as Markdown")
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
     parser.add_argument("--endurance", action="store_true", help="instead of the suite: many routes, outages of the API server, changing replicas")
+    parser.add_argument("--policies", action="store_true", help="instead of the suite: Tollgate's own policies, with two gateways on one Redis")
+    parser.add_argument("--ingress", action="store_true", help="instead of the suite: Ingresses with the annotations of ingress-nginx")
+    parser.add_argument("--tyk", action="store_true", help="instead of the suite: resources of Tyk Operator, applied, served, broken and deleted")
     parser.add_argument("--routes", type=int, default=5000, help="how many routes --endurance creates (default: 5000)")
     parser.add_argument("--outage", type=int, default=60, metavar="SECONDS", help="for how long the API server is away in --endurance (default: 60)")
     parser.add_argument("--patience", type=int, metavar="SECONDS", help="wait at most so long for what takes the suite up to 300 s: for work on the gateway")
@@ -162,6 +165,8 @@ def run_inside(arguments, run, processes):
     kubernetes.start(say)
     say("definitions of the Gateway API")
     kubernetes.install(build.definitions(arguments.channel))
+    if arguments.policies:
+        kubernetes.install([policies.DEFINITIONS])
     kubernetes.create("GatewayClass", gateway_class())
     say(f"the cluster is ready; logs are in {processes.logs}")
     if arguments.binary:
@@ -196,12 +201,18 @@ def start_gateway(arguments, kubernetes, processes):
     kubernetes.install([build.FOLDER / "rig/permissions.yaml"])
     kubeconfig = home / "kubeconfig"
     kubernetes.write_kubeconfig("tollgate", kubeconfig)
-    processes.start(
-        "tollgate",
-        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
-        *("--addresses", cluster.GATEWAYS[0], *arguments.tollgate_args),
-        environment={**os.environ, "HOME": str(home)}, folder=home,
-    )
+    gateways = [([], ["--ingress-class", ingress.CLASS] if arguments.ingress else [])]
+    if arguments.policies:
+        policies.start_redis(processes)
+        gateways = [(start, ["--conf", configuration]) for start, configuration in policies.prepare(home, processes)]
+    for number, (start, own) in enumerate(gateways):
+        processes.start(
+            f"tollgate-{number}" if number else "tollgate",
+            *start,
+            *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
+            *("--addresses", cluster.GATEWAYS[0], *own, *arguments.tollgate_args),
+            environment={**os.environ, "HOME": str(home), "TYK_GW_SECRET": tyk.CONTROL_SECRET}, folder=home,
+        )
     # With it come the features that it declares, which the suite reads when it starts.
     if not arguments.lenient:
         processes.wait_for("the GatewayClass is accepted", kubernetes.class_is_accepted, 60)
@@ -213,6 +224,18 @@ def test(arguments, kubernetes, programs):
     if arguments.endurance:
         failures = endurance.run(kubernetes, arguments, say)
         say("all requests were answered" if not failures else "requests failed during: " + "; ".join(failures))
+        return 1 if failures else 0
+    if arguments.policies:
+        failures = policies.run(kubernetes, say)
+        say("all policies act" if not failures else "failed: " + "; ".join(failures))
+        return 1 if failures else 0
+    if arguments.ingress:
+        failures = ingress.run(kubernetes, say)
+        say("all Ingresses are served as they must" if not failures else "failed: " + "; ".join(failures))
+        return 1 if failures else 0
+    if arguments.tyk:
+        failures = tyk.run(kubernetes, say)
+        say("Tyk's resources are served" if not failures else "not as they should be: " + "; ".join(failures))
         return 1 if failures else 0
     results = suite.run(kubernetes, programs, arguments, say)
     print()

@@ -31,6 +31,8 @@ pub struct Certificates {
     shared: Option<Arc<Redis>>,
     encoding: KeyEncoding,
     by_id: RwLock<BTreeMap<String, StoredCertificate>>,
+    /// Those of another part of the process. They are in no store, and nobody uploads or removes them.
+    external: RwLock<BTreeMap<String, StoredCertificate>>,
     /// Ids that somebody has used since the store was last asked for them.
     asked: Mutex<BTreeSet<String>>,
     /// Whether the stored certificates have been read once.
@@ -39,7 +41,7 @@ pub struct Certificates {
 
 struct StoredCertificate {
     certificate: Arc<UploadedCertificate>,
-    /// Of the text in the store.
+    /// Of its text.
     digest: blake3::Hash,
 }
 
@@ -55,8 +57,8 @@ pub enum CertificateRejection {
 impl Certificates {
     /// Starts empty; `read` loads the certificates of the store. `encoding` is for private keys in the store.
     pub fn new(store: Arc<dyn Store>, shared: Option<Arc<Redis>>, encoding: KeyEncoding) -> Self {
-        let (by_id, asked) = Default::default();
-        Certificates { store, shared, encoding, by_id, asked, is_read: AtomicBool::new(false) }
+        let (by_id, external, asked) = Default::default();
+        Certificates { store, shared, encoding, by_id, external, asked, is_read: AtomicBool::new(false) }
     }
 
     /// Reads the stored certificates. Blocks.
@@ -100,7 +102,7 @@ impl Certificates {
     pub async fn look_at_all(&self) -> Result<(), StoreFault> {
         let Some(redis) = &self.shared else { return Ok(()) };
         let stored: BTreeSet<String> = redis.ids(DocumentSpace::Certificate).await?.into_iter().collect();
-        let known: BTreeSet<String> = self.ids("").into_iter().collect();
+        let known: BTreeSet<String> = self.by_id.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect();
         for id in stored.symmetric_difference(&known) {
             self.renew(redis, id).await?;
         }
@@ -150,9 +152,36 @@ impl Certificates {
         }
     }
 
+    /// Replaces all certificates of another part of the process: PEM texts by their ids. One that can't be read is left out, and logged. `true` if
+    /// some are others than before.
+    pub fn set_external(&self, texts: &BTreeMap<String, String>) -> bool {
+        let mut known = self.external.write().unwrap_or_else(PoisonError::into_inner);
+        let before = known.len();
+        known.retain(|id, known| texts.get(id).is_some_and(|text| blake3::hash(text.as_bytes()) == known.digest));
+        let new: Vec<_> = texts.iter().filter(|(id, _)| !known.contains_key(*id)).collect();
+        let has_changed = known.len() != before || !new.is_empty();
+        for (id, text) in new {
+            match self.parse(text.as_bytes()) {
+                Ok(certificate) => {
+                    let digest = blake3::hash(text.as_bytes());
+                    known.insert(id.clone(), StoredCertificate { certificate: Arc::new(certificate), digest });
+                }
+                Err(reason) => tracing::error!(id, reason, "a certificate can't be read"),
+            }
+        }
+        has_changed
+    }
+
+    /// Whether an id is that of a certificate of another part of the process.
+    pub fn is_external(&self, id: &str) -> bool {
+        self.external.read().unwrap_or_else(PoisonError::into_inner).contains_key(id)
+    }
+
     /// The certificate with an id.
     pub fn get(&self, id: &str) -> Option<Arc<UploadedCertificate>> {
-        Some(self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id)?.certificate.clone())
+        let stored = self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(id).map(|stored| stored.certificate.clone());
+        let external = || Some(self.external.read().unwrap_or_else(PoisonError::into_inner).get(id)?.certificate.clone());
+        stored.or_else(external)
     }
 
     /// The certificate with an id that a definition or a session names.
@@ -166,11 +195,18 @@ impl Certificates {
         self.get(id)
     }
 
+    fn stored_ids(&self, org: &str) -> Vec<String> {
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        by_id.keys().filter(|id| org_of(id) == org).cloned().collect()
+    }
+
     /// Certificate ids of an organisation, or of all organisations when `org` is empty; sorted.
     pub fn ids(&self, org: &str) -> Vec<String> {
         let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let external = self.external.read().unwrap_or_else(PoisonError::into_inner);
         let is_of_org = |id: &&String| org.is_empty() || org_of(id) == org;
-        by_id.keys().filter(is_of_org).cloned().collect()
+        let all: BTreeSet<&String> = by_id.keys().chain(external.keys()).collect();
+        all.into_iter().filter(is_of_org).cloned().collect()
     }
 
     /// Checks PEM text, stores it and returns its id. The text is a chain with or without its private key, or a public key.
@@ -191,7 +227,7 @@ impl Certificates {
         }
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), stored);
         if let Some(redis) = self.shared.as_ref().filter(|_| !org.is_empty())
-            && let Err(fault) = redis.list_certificate(org, &id, &self.ids(org)).await
+            && let Err(fault) = redis.list_certificate(org, &id, &self.stored_ids(org)).await
         {
             tracing::warn!(%fault, id, "a certificate is stored, but not in the list of its organisation");
         }

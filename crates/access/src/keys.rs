@@ -8,6 +8,7 @@ mod held_key;
 mod identities;
 mod key;
 mod key_expiry;
+mod key_rings;
 mod limits;
 mod listing;
 mod lookup;
@@ -30,6 +31,7 @@ use crate::digest::{Digest, DigestHasher, hex, parse_digest};
 use arc_swap::{ArcSwap, Guard};
 use identities::Identities;
 use key_expiry::Ends;
+use key_rings::KeyRings;
 use limits::LimitSource;
 use orgs::Org;
 use papaya::HashMap;
@@ -61,6 +63,7 @@ pub use held_key::HeldKey;
 pub use identities::identity_digest;
 pub use key::{Key, KeyState, Permission, TOKEN_SESSION};
 pub use key_expiry::forgotten_at;
+pub use key_rings::RingKey;
 pub use limits::{CallRates, Checks, CountedRequest, LimitRejection, RequestLimits};
 pub use listing::ListedKey;
 pub use mcp_rights::McpRights;
@@ -89,6 +92,8 @@ pub struct Keys {
     /// Sessions of a shared store; `None` with the embedded store.
     shared: Option<Arc<SharedKeys>>,
     table: KeyTable,
+    /// Keys that are in no store.
+    rings: ArcSwap<KeyRings>,
     orgs: HashMap<String, Arc<Org>>,
     policies: ArcSwap<Policies>,
     /// Compiled URLs and endpoints of access rights.
@@ -262,6 +267,7 @@ impl Keys {
             store,
             shared,
             table: KeyTable::default(),
+            rings: ArcSwap::default(),
             orgs: HashMap::default(),
             policies: ArcSwap::default(),
             generation: AtomicU64::new(1),

@@ -1,6 +1,7 @@
 //! Stored passwords, and the threads that check them: a hash that is slow by design must not block a data thread. The queue is bounded, and
 //! a client that sends many passwords waits behind its own.
 
+mod htpasswd;
 mod pending_checks;
 
 use crate::secret::random_bytes;
@@ -46,6 +47,10 @@ pub struct StoredPassword {
 enum HashKind {
     Bcrypt,
     Argon2,
+    /// That of Apache's htpasswd, or the older one of Unix.
+    Md5Crypt,
+    /// SHA-1 in Base64, perhaps with a salt behind it.
+    Sha1,
     /// One of the functions that keys are hashed with. It is fast enough to run on the calling thread.
     Fast(KeyFunction),
     Plain,
@@ -68,6 +73,19 @@ impl StoredPassword {
         Some(StoredPassword { text: data.password.clone(), kind })
     }
 
+    /// The password of a line of an htpasswd file, without its user; `None` if it is hashed in a way that is not supported.
+    pub fn of_htpasswd(text: &str) -> Option<Self> {
+        let (kind, text) = match text.split_once('}') {
+            Some(("{SHA" | "{SSHA", digest)) => (HashKind::Sha1, digest),
+            Some(("{PLAIN", plain)) => (HashKind::Plain, plain),
+            _ if text.starts_with("$2") => (HashKind::Bcrypt, text),
+            _ if text.starts_with("$argon2") => (HashKind::Argon2, text),
+            _ if text.starts_with("$apr1$") || text.starts_with("$1$") => (HashKind::Md5Crypt, text),
+            _ => return None,
+        };
+        Some(StoredPassword { text: text.to_owned(), kind })
+    }
+
     /// Stand-in for the password of a user who does not exist.
     pub fn nobodys() -> Self {
         StoredPassword { text: NOBODY.to_owned(), kind: HashKind::Bcrypt }
@@ -80,7 +98,7 @@ impl StoredPassword {
 
     /// Whether the hash is slow by design.
     pub fn is_slow(&self) -> bool {
-        matches!(self.kind, HashKind::Bcrypt | HashKind::Argon2)
+        matches!(self.kind, HashKind::Bcrypt | HashKind::Argon2 | HashKind::Md5Crypt)
     }
 
     /// Whether `password` matches.
@@ -98,6 +116,10 @@ impl StoredPassword {
             HashKind::Fast(function) => {
                 std::str::from_utf8(password).is_ok_and(|text| same(function.hash(text).as_bytes(), self.text.as_bytes()))
             }
+            HashKind::Md5Crypt => {
+                htpasswd::md5_crypt(password, &self.text).is_some_and(|made| same(made.as_bytes(), self.text.as_bytes()))
+            }
+            HashKind::Sha1 => htpasswd::is_sha1(password, &self.text),
             HashKind::Plain => same(password, self.text.as_bytes()),
         }
     }
@@ -140,7 +162,7 @@ impl StoredPassword {
             HashKind::Fast(function) => {
                 self.text.len() == function.hash("").len() && self.text.bytes().all(|b| b.is_ascii_hexdigit())
             }
-            HashKind::Plain => false,
+            HashKind::Md5Crypt | HashKind::Sha1 | HashKind::Plain => false,
         }
     }
 }

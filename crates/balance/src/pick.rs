@@ -166,6 +166,8 @@ impl Candidates {
     fn pick_of_tier(&self, tier: u8, key: Option<u64>, avoided: &[u16], random: u64, now: Nanos) -> Option<usize> {
         match (self.method, key) {
             (BalanceMethod::Hash { load_percent_max }, Some(key)) => self.by_hash(tier, key, load_percent_max, avoided, now),
+            // Whoever asks wants requests with one key together, also in a list that others choose from by turns.
+            (_, Some(key)) => self.by_hash(tier, key, 0, avoided, now),
             (BalanceMethod::RoundRobin, _) => self.in_turn(tier, avoided, random, now),
             (BalanceMethod::LeastRequests, _) => {
                 self.better_of_two(tier, avoided, random, now, |health| f64::from(health.in_flight()) + 1.0)

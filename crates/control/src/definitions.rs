@@ -19,7 +19,7 @@ mod wanted;
 pub use author::ChangeAuthor;
 pub use changes::{DefinitionsChanged, DocumentChange, LOGGED_MAX, etag};
 pub use class::DocumentClass;
-pub use external::ExternalDocuments;
+pub use external::{ExternalDocuments, ExternalReport};
 pub use loaded::{ReadFiles, document_of};
 pub use reloads::Reloads;
 pub use routing_file::load_routing_file;

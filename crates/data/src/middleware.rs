@@ -6,6 +6,7 @@ mod access_rights;
 mod any_auth;
 mod api_rate_limit;
 mod basic_auth;
+mod basic_users;
 mod bodies;
 mod call_rules;
 mod certificate_check;
@@ -133,6 +134,8 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("IpBlock", Runs, ip_lists::IpBlock::compile).dry_run(DryRunKind::IpLists),
     // A client without the right certificate uses up no limits.
     listed("CertificateCheck", Recorded, certificate_check::CertificateCheck::compile).dry_run(DryRunKind::Certificates),
+    // Passwords cost more to check than a rate.
+    listed("BasicUsers", Runs, basic_users::BasicUsers::compile).dry_run(DryRunKind::Authentication),
     // The organisation's limits apply to all requests to its APIs, including those without a key.
     listed("OrgLimits", Runs, org_limits::OrgLimits::compile),
     listed("RequestSize", Runs, request_size::RequestSize::compile).dry_run(DryRunKind::RequestSize),

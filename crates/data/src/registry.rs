@@ -7,6 +7,7 @@ use crate::breaker::{Breaker, BreakerPlace};
 use crate::bundle_store::BundleStore;
 use crate::found_target::FoundTarget;
 use crate::graphql::{Consumers, GraphClient, GraphqlApi, GraphqlProblem, GraphqlSource};
+use crate::limit_table::LimitTable;
 use crate::offload::BodyThreads;
 use crate::pool_hedging::PoolHedging;
 use crate::pool_name::PoolName;
@@ -101,6 +102,7 @@ pub struct Registry {
 struct KeptState {
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
+    limit_tables: Interned<String, LimitTable>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
@@ -234,6 +236,12 @@ impl Registry {
     pub fn limit(&self, name: String, algorithm: LimitAlgorithm) -> Arc<Limiter> {
         let shared = self.shared_limits.get().map(|limits| limits.rate(&format!("api.{name}"), algorithm));
         self.kept.limits.get_or(name, || shared.map_or_else(|| Limiter::new(algorithm), Limiter::Shared))
+    }
+
+    /// The counters of a limit that counts for each value; with a shared store, gateways count together.
+    pub fn limit_table(&self, name: String, algorithm: LimitAlgorithm) -> Arc<LimitTable> {
+        let shared = self.shared_limits.get().cloned();
+        self.kept.limit_tables.get_or(name.clone(), || LimitTable::new(name, algorithm, shared))
     }
 
     /// The breaker of an endpoint.
@@ -425,6 +433,7 @@ impl Registry {
         let KeptState {
             targets,
             limits,
+            limit_tables,
             breakers,
             turns,
             target_healths,
@@ -443,6 +452,7 @@ impl Registry {
         } = &self.kept;
         targets.purge();
         limits.purge();
+        limit_tables.purge();
         breakers.purge();
         turns.purge();
         target_healths.purge();

@@ -3,9 +3,10 @@
 use crate::exchange::Exchange;
 use crate::header_change::HeaderChange;
 use crate::route::{FoundRule, RoutedRequest, RuleConditions, RulePath};
+use regex::Regex;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use tollgate_http::path::{Path, encode, raw_offset};
 use tollgate_model::api::{HeaderModifier, PathRewrite, RouteRewrite};
 
@@ -30,6 +31,8 @@ pub struct RouteAttached {
 pub struct CompiledMatch {
     /// Index of the rule.
     pub rule: usize,
+    /// Hosts of the rule, in normal form; empty for those of the attachment.
+    pub hosts: Arc<[String]>,
     pub path: RulePath,
     pub conditions: Arc<RuleConditions>,
 }
@@ -54,6 +57,7 @@ impl CompiledMatch {
             RulePath::Exact(path) => (PathClass::Exact, path.len()),
             RulePath::Prefix(prefix) if prefix.is_empty() => (PathClass::Any, 0),
             RulePath::Prefix(prefix) => (PathClass::Prefix, prefix.len()),
+            RulePath::Start(start) => (PathClass::Prefix, start.len()),
             RulePath::Pattern(pattern) => (PathClass::Pattern, pattern.as_str().len()),
         };
         let RuleConditions { method, headers, query } = &*self.conditions;
@@ -87,6 +91,10 @@ pub struct RuleRewrite {
     pub path: Option<RulePathRewrite>,
 }
 
+/// A group that a new path takes over: `$1`, whatever follows it.
+#[allow(clippy::unwrap_used, reason = "a constant")]
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\$([0-9])").unwrap());
+
 /// Another path.
 #[derive(Debug)]
 pub enum RulePathRewrite {
@@ -94,16 +102,23 @@ pub enum RulePathRewrite {
     Full(String),
     /// In place of the prefix that matched; without a slash at its end.
     Prefix(String),
+    /// In place of the whole path, if the expression fits a part of it.
+    Replace(Regex, String),
 }
 
 impl RulePathRewrite {
-    pub fn new(written: &PathRewrite) -> Self {
+    /// `Err` says why the expression is none.
+    pub fn new(written: &PathRewrite) -> Result<Self, String> {
+        if let Some(replace) = &written.replace {
+            let template = REFERENCE.replace_all(&replace.path, "$${${1}}").into_owned();
+            return Ok(RulePathRewrite::Replace(tollgate_re2::compile(&replace.regex)?, template));
+        }
         // What no URL may have in it is escaped.
         let escaped = |path: &str| if path.is_ascii() { path.to_owned() } else { encode(path) };
-        match (&written.full, &written.prefix) {
+        Ok(match (&written.full, &written.prefix) {
             (Some(full), _) => RulePathRewrite::Full(if full.is_empty() { "/".to_owned() } else { escaped(full) }),
             (None, prefix) => RulePathRewrite::Prefix(escaped(prefix.as_deref().unwrap_or_default().trim_end_matches('/'))),
-        }
+        })
     }
 
     /// The path that a request gets, and the length of the prefix that the rewrite has put there.
@@ -115,14 +130,26 @@ impl RulePathRewrite {
                 let joined = format!("{prefix}{rest}");
                 (if joined.is_empty() { "/".to_owned() } else { joined }, prefix.len())
             }
+            RulePathRewrite::Replace(expression, template) => match expression.captures(&path.decoded) {
+                None => (path.raw.clone().into_owned(), prefix_bytes),
+                Some(groups) => {
+                    let mut replaced = String::new();
+                    groups.expand(template, &mut replaced);
+                    // What a group takes over is decoded.
+                    let replaced = encode(&replaced);
+                    let bytes = replaced.len();
+                    (if replaced.starts_with('/') { replaced } else { format!("/{replaced}") }, bytes)
+                }
+            },
         }
     }
 }
 
 impl RuleRewrite {
-    pub fn new(written: &RouteRewrite) -> Self {
+    /// `Err` says why an expression of it is none.
+    pub fn new(written: &RouteRewrite) -> Result<Self, String> {
         let host = Some(written.host.as_str()).filter(|host| !host.is_empty()).map(Box::from);
-        RuleRewrite { host, path: written.path.as_ref().map(RulePathRewrite::new) }
+        Ok(RuleRewrite { host, path: written.path.as_ref().map(RulePathRewrite::new).transpose()? })
     }
 
     /// Changes a request on its way to a backend.

@@ -1,6 +1,7 @@
 //! `tollgate check`: reports problems in files without running the gateway.
 
 use crate::cli::CheckOptions;
+use crate::manifests::{check_manifests, has_manifests};
 use crate::plugin_drivers::plugin_drivers;
 use crate::secret_stores::connect;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     for file in &files {
         failed |= match file.is_dir() {
             true => check_directory(file, &basis),
+            false if has_manifests(file) => check_manifests(file, &basis.settings, &basis.registry),
             false if is_definition(file) => check_definition(&ApiFile::at(file.clone()), &basis).is_none(),
             false => report(file, &config_problems(file)),
         };
@@ -69,7 +71,7 @@ impl CheckBasis {
 /// What to check definitions with, and whether reading it failed. It comes from the given configuration, else from the first one among the
 /// files, else from the one that `run` would find.
 fn basis(options: &CheckOptions) -> (CheckBasis, bool) {
-    let among_files = || options.files.iter().find(|file| !file.is_dir() && !is_definition(file)).cloned();
+    let among_files = || options.files.iter().find(|file| !file.is_dir() && !has_manifests(file) && !is_definition(file)).cloned();
     let found = options.conf.clone().or_else(among_files).or_else(GatewayConfig::default_file);
     let none = || CheckBasis::new(&GatewayConfig::default());
     let Some(file) = found else { return (none(), false) };

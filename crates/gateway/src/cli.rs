@@ -112,6 +112,37 @@ pub(crate) struct KubernetesOptions {
     /// Namespace of the Lease that says which of several controllers writes statuses [default: that of the pod or of the kubeconfig]
     #[arg(long, value_name = "NAME")]
     pub lease_namespace: Option<String>,
+    #[command(flatten)]
+    pub ingress: IngressFlags,
+}
+
+/// Options of `kubernetes` about Ingresses.
+#[derive(Debug, Args)]
+pub(crate) struct IngressFlags {
+    /// Class whose Ingresses are served, whatever its controller is, such as nginx; may be repeated
+    #[arg(long = "ingress-class", value_name = "NAME", value_delimiter = ',')]
+    pub ingress_classes: Vec<String>,
+    /// The controller of the IngressClasses that are served
+    #[arg(long, value_name = "NAME", default_value = "tollgate.dev/ingress-controller")]
+    pub ingress_controller: String,
+    /// Serve Ingresses without a class too
+    #[arg(long)]
+    pub ingress_without_class: bool,
+    /// Address of Ingresses [default: one of --addresses]
+    #[arg(long, value_name = "IP")]
+    pub ingress_address: Option<IpAddr>,
+    /// Port of Ingresses
+    #[arg(long, value_name = "PORT", default_value_t = 80)]
+    pub ingress_http_port: u16,
+    /// Port of Ingresses with TLS
+    #[arg(long, value_name = "PORT", default_value_t = 443)]
+    pub ingress_https_port: u16,
+    /// Secret whose certificate hosts without one of their own have
+    #[arg(long, value_name = "NAMESPACE/NAME")]
+    pub ingress_default_certificate: Option<String>,
+    /// Service for requests that no Ingress gets
+    #[arg(long, value_name = "NAMESPACE/NAME:PORT")]
+    pub ingress_default_backend: Option<String>,
 }
 
 /// Flags that service files for Tyk may contain.

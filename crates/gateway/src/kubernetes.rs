@@ -8,13 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
+use tollgate_access::keys::{Keys, RingKey};
 use tollgate_control::definitions::{DefinitionStore, ExternalDocuments};
-use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, ListenerStates};
+use tollgate_kubernetes::{AddressPool, ControllerOptions, DocumentSink, Documents, IngressOptions, ReportOutcome, ServeReport};
 use tollgate_model::Problem;
 use tollgate_observe::logs;
 
 /// The name of its documents in the store.
 const SOURCE: &str = "kubernetes";
+
+/// Problems of one definition that its status has.
+const PROBLEMS_SHOWN: usize = 5;
 
 /// How long a process that takes over waits for the API server.
 const FIRST_TIME_MAX: Duration = Duration::from_secs(30);
@@ -37,6 +41,16 @@ impl Controller {
         Ok(Controller(ControllerOptions {
             kubeconfig: options.kubeconfig.clone(),
             controller_name: options.controller_name.clone(),
+            ingress: IngressOptions {
+                controller_name: options.ingress.ingress_controller.clone(),
+                classes: options.ingress.ingress_classes.clone(),
+                serves_without_class: options.ingress.ingress_without_class,
+                address: options.ingress.ingress_address,
+                http_port: options.ingress.ingress_http_port,
+                https_port: options.ingress.ingress_https_port,
+                default_certificate: options.ingress.ingress_default_certificate.clone(),
+                default_backend: options.ingress.ingress_default_backend.clone(),
+            },
             addresses: AddressPool(options.addresses.clone()),
             namespaces: options.namespaces.clone(),
             lease_namespace: options.lease_namespace.clone(),
@@ -48,14 +62,14 @@ impl Controller {
     ///
     /// # Errors
     /// There is no way to an API server. One that does not answer is no error.
-    pub(crate) fn start(self, definitions: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+    pub(crate) fn start(self, definitions: Arc<DefinitionStore>, keys: Arc<Keys>) -> Result<RunningController, Box<dyn Error>> {
         definitions.await_external(SOURCE);
         let (stop, stopped) = watch::channel(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (first, served) = mpsc::sync_channel(1);
         let controller = runtime.block_on(tollgate_kubernetes::Controller::new(self.0))?;
         let run = move || {
-            let sink = Arc::new(StoreSink { definitions, first, told: Mutex::default() });
+            let sink = Arc::new(StoreSink { definitions, keys, first, told: Mutex::default() });
             if let Err(error) = runtime.block_on(controller.run(sink, stopped)) {
                 tracing::error!(%error, "the controller for Kubernetes has ended");
             }
@@ -82,6 +96,54 @@ impl RunningController {
     }
 }
 
+/// What is found in manifests.
+pub(crate) struct ManifestFindings {
+    pub lines: Vec<ManifestLine>,
+    /// What would be served, by id.
+    pub definitions: BTreeMap<String, Value>,
+}
+
+/// One finding.
+pub(crate) struct ManifestLine {
+    /// The line of the file, once it is known.
+    pub number: Option<usize>,
+    /// `error`, `no effect`, `approximated` or `carried`.
+    pub level: &'static str,
+    /// Kind, namespace and name.
+    pub object: String,
+    /// The annotation or member.
+    pub subject: String,
+    pub reason: String,
+}
+
+/// Checks objects of manifests.
+///
+/// # Errors
+/// Only where this part is missing.
+pub(crate) fn check_objects(objects: Vec<Value>) -> Result<ManifestFindings, String> {
+    let checked = tollgate_kubernetes::check_manifests(objects);
+    let line = |level, object: String, subject: &str, reason: String| ManifestLine {
+        number: None,
+        level,
+        object,
+        subject: subject.to_owned(),
+        reason,
+    };
+    let unreadable = checked.unreadable.into_iter().map(|(object, why)| line("error", object, "object", why));
+    let conditions = checked.conditions.into_iter().map(|(object, why)| line("error", object, "status", why));
+    let ingresses = checked.ingresses.into_iter().map(|(key, found)| {
+        let level = match found.outcome {
+            ReportOutcome::Carried => "carried",
+            ReportOutcome::Approximated => "approximated",
+            ReportOutcome::NotCarried => "no effect",
+            ReportOutcome::Closed => "error",
+        };
+        line(level, format!("Ingress {key}"), &found.subject, found.reason)
+    });
+    let lines = unreadable.chain(conditions).chain(ingresses).collect();
+    Ok(ManifestFindings { lines, definitions: checked.documents.definitions })
+}
+
 /// Among several controllers, this process. Its number alone is the same in many containers.
 fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -91,24 +153,40 @@ fn identity() -> String {
 /// The store of definitions as the place for documents.
 struct StoreSink {
     definitions: Arc<DefinitionStore>,
+    keys: Arc<Keys>,
     first: mpsc::SyncSender<()>,
     /// The problems of backends that there are.
     told: Mutex<Vec<Problem>>,
 }
 
 impl DocumentSink for StoreSink {
-    fn serve(&self, documents: &Documents) -> ListenerStates {
+    fn serve(&self, documents: &Documents) -> ServeReport {
         let listeners = documents
             .listeners
             .iter()
             .filter_map(|(name, listener)| Some((name.clone(), read(name, serde_json::from_value(listener.clone()))?)))
             .collect();
-        let documents = ExternalDocuments { definitions: documents.definitions.clone(), listeners };
+        let documents = ExternalDocuments {
+            definitions: documents.definitions.clone(),
+            policies: documents.policies.clone(),
+            certificates: documents.certificates.clone(),
+            listeners,
+        };
         // The store logs what is wrong with them.
-        let _ = self.definitions.set_external(SOURCE, documents);
+        let report = self.definitions.set_external(SOURCE, documents);
         // Somebody hears it the first time.
         let _ = self.first.try_send(());
-        self.definitions.listener_states()
+        ServeReport { listeners: self.definitions.listener_states(), rejected: report.rejected, warned: report.warned }
+    }
+
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<tollgate_kubernetes::KeyFromSecret>>) {
+        let key = |key: &tollgate_kubernetes::KeyFromSecret| RingKey {
+            digest: RingKey::digest_of(key.text.reveal()),
+            shown: format!("{SOURCE}/{}", key.name),
+            alias: key.alias.clone(),
+            tags: key.tags.clone(),
+        };
+        self.keys.set_rings(rings.iter().map(|(name, keys)| (name.clone(), keys.iter().map(key).collect())).collect());
     }
 
     fn serve_backends(&self, backends: &BTreeMap<String, Value>) {
@@ -123,6 +201,17 @@ impl DocumentSink for StoreSink {
         logs::problems(&new);
         *told = problems;
     }
+}
+
+/// The first problems of a document, without its name.
+fn in_one_line(problems: &[Problem]) -> String {
+    let shown = problems.iter().take(PROBLEMS_SHOWN).map(|problem| match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    });
+    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// A listener or backend. They were compiled by this program: one that can't be read is a fault of it.

@@ -1,8 +1,11 @@
 //! In the place of the controller for Kubernetes, where the feature is not built in.
 
 use crate::cli::KubernetesOptions;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
+use tollgate_access::keys::Keys;
 use tollgate_control::definitions::DefinitionStore;
 
 /// There is none.
@@ -11,6 +14,27 @@ pub(crate) enum Controller {}
 /// There is none.
 pub(crate) enum RunningController {}
 
+/// What is found in manifests.
+pub(crate) struct ManifestFindings {
+    pub lines: Vec<ManifestLine>,
+    pub definitions: BTreeMap<String, Value>,
+}
+
+/// One finding.
+pub(crate) struct ManifestLine {
+    pub number: Option<usize>,
+    pub level: &'static str,
+    pub object: String,
+    pub subject: String,
+    pub reason: String,
+}
+
+/// # Errors
+/// Always.
+pub(crate) fn check_objects(_: Vec<Value>) -> Result<ManifestFindings, String> {
+    Err("this gateway was built without `kubernetes`: manifests can't be checked".to_owned())
+}
+
 impl Controller {
     /// # Errors
     /// Always.
@@ -18,7 +42,7 @@ impl Controller {
         Err("this gateway was built without `kubernetes`: there is no controller for a cluster".into())
     }
 
-    pub(crate) fn start(self, _: Arc<DefinitionStore>) -> Result<RunningController, Box<dyn Error>> {
+    pub(crate) fn start(self, _: Arc<DefinitionStore>, _: Arc<Keys>) -> Result<RunningController, Box<dyn Error>> {
         match self {}
     }
 }

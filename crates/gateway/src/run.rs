@@ -71,7 +71,7 @@ fn serve(
     let mut parts = GatewayParts::build(&config, settings, recording, log.figures.clone(), connector, &mut inherited)?;
     let _ = parts.shared.registry.session_secret.set(secret.derived("tollgate sessions"));
     parts.definitions.reload();
-    let cluster = cluster.map(|controller| controller.start(parts.definitions.clone())).transpose()?;
+    let cluster = cluster.map(|controller| controller.start(parts.definitions.clone(), parts.shared.keys.clone())).transpose()?;
     if let (Some(cluster), Some(_)) = (&cluster, predecessor) {
         cluster.wait_until_served()?;
     }

@@ -1,8 +1,9 @@
 //! What the cluster holds, in memory. Objects that nothing refers to cost their place here, and no work.
 
 use crate::objects::{
-    BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Key, ListenerSet, Metadata, Namespace,
-    Object, ReferenceGrant, ResourceKind, Secret, Service, Spec, StreamRoute, with_kinds,
+    AuthenticationPolicy, BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Ingress,
+    IngressClass, Key, ListenerSet, Metadata, Namespace, Object, PortalObject, RateLimitPolicy, ReferenceGrant, ResourceKind, Secret,
+    Service, Spec, StreamRoute, TrafficPolicy, TykSettings, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ macro_rules! define_cluster {
         impl Cluster {
             /// Takes an object over.
             pub(crate) fn put(&mut self, kind: ResourceKind, metadata: Metadata, data: Value) -> Change {
+                let metadata = metadata.without_idle_annotations(kind);
                 match kind {
                     $(ResourceKind::$kind => put(&mut self.$field, metadata, data),)*
                 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The types that the controller writes. Conditions of other types are left as they are.
-const OWN_TYPES: [&str; 7] = [
+const OWN_TYPES: [&str; 10] = [
     "Accepted",
     "Conflicted",
     "InsecureFrontendValidationMode",
@@ -11,7 +11,13 @@ const OWN_TYPES: [&str; 7] = [
     "Programmed",
     "ResolvedRefs",
     "SupportedVersion",
+    AFFECTED_BY[0],
+    AFFECTED_BY[1],
+    AFFECTED_BY[2],
 ];
+/// Said of routes: which policies of each of our kinds apply to rules of them.
+pub(crate) const AFFECTED_BY: [&str; 3] =
+    ["tollgate.dev/AuthenticationPolicyAffected", "tollgate.dev/RateLimitPolicyAffected", "tollgate.dev/TrafficPolicyAffected"];
 /// The API server takes no longer messages.
 const MESSAGE_BYTES_MAX: usize = 1024;
 

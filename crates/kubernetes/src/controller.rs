@@ -1,13 +1,14 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, ListenerStates, Settings, compile};
+use crate::compile::{AddressPool, Documents, IngressOptions, ReportLine, ReportOutcome, KeyFromSecret, ServeReport, Settings, compile};
 use crate::leader::Candidate;
+use crate::objects::Key;
 use crate::picture::Picture;
 use crate::watch;
-use crate::writer::{WantedWrites, Writer};
+use crate::writer::{ObjectPatch, WantedWrites, Writer};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct ControllerOptions {
     /// How the API server is reached; `None`: as a pod of the cluster, or as the environment says.
     pub kubeconfig: Option<PathBuf>,
     pub controller_name: String,
+    /// What is served of Ingresses.
+    pub ingress: IngressOptions,
     /// The addresses that gateways get.
     pub addresses: AddressPool,
     /// Where objects are looked for; empty: everywhere.
@@ -41,8 +44,10 @@ pub struct ControllerOptions {
 
 /// The gateway, which serves what the controller compiles. Its methods may block.
 pub trait DocumentSink: Send + Sync {
-    /// Serves definitions and listeners, and says where the listeners are bound.
-    fn serve(&self, documents: &Documents) -> ListenerStates;
+    /// Serves definitions and listeners, and says where the listeners are bound, and which definitions are not served as they are.
+    fn serve(&self, documents: &Documents) -> ServeReport;
+    /// Replaces the keys of all rings. Definitions refer to them by name.
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<KeyFromSecret>>);
     /// Serves backends by their names. Cheap: endpoints change often.
     fn serve_backends(&self, backends: &BTreeMap<String, serde_json::Value>);
 }
@@ -103,8 +108,15 @@ async fn config(options: &ControllerOptions) -> Result<Config, Box<dyn Error>> {
 async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn DocumentSink>, mut leads: Receiver<bool>) {
     let picture = Arc::new(Picture::default());
     let (resources, definitions) = watch::start(client.clone(), options.namespaces.clone(), picture.clone()).await;
-    let settings = Arc::new(Settings { controller_name: options.controller_name, pool: options.addresses, definitions });
-    let mut served = Served { sink, documents: Documents::default(), states: ListenerStates::new(), is_first: true };
+    let settings = Arc::new(Settings {
+        controller_name: options.controller_name,
+        pool: options.addresses,
+        definitions,
+        ingress: options.ingress,
+    });
+    let mut served =
+        Served { sink, documents: Documents::default(), report: ServeReport::default(), is_first: true, reports: BTreeMap::new() };
+    let mut noted: BTreeSet<String> = BTreeSet::new();
     let (writes, applied) = Writer::start(client, resources, picture.clone());
     // In a large cluster that changes all the time, at most half a thread works.
     let mut work_took = Duration::ZERO;
@@ -128,16 +140,18 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
         let work = tokio::task::spawn_blocking(move || {
             let mut compiled = compile(&cluster, &settings);
             served.serve(std::mem::take(&mut compiled.documents));
+            served.tell(compiled.ingress_reports());
             let mut wanted = WantedWrites::default();
             if is_leading {
-                wanted.statuses = compiled.status_changes(&served.states, &now());
+                wanted.patches = compiled.status_changes(&served.report, &now()).into_iter().map(ObjectPatch::from).collect();
+                wanted.patches.extend(compiled.finalizer_changes().into_iter().map(ObjectPatch::from));
                 wanted.objects = compiled.own_objects();
                 wanted.objects.retain(|object| !applied.has(object, &cluster));
             }
-            (served, wanted)
+            (served, wanted, compiled.notes())
         });
-        let wanted;
-        (served, wanted) = match work.await {
+        let (wanted, notes);
+        (served, wanted, notes) = match work.await {
             Ok(done) => done,
             Err(error) => {
                 tracing::error!(%error, "the controller has failed");
@@ -145,6 +159,9 @@ async fn control(client: Client, options: ControllerOptions, sink: Arc<dyn Docum
             }
         };
         work_took = began.elapsed();
+        // Each is said once, for as long as it holds.
+        notes.iter().filter(|note| !noted.contains(*note)).for_each(|note| tracing::warn!("{note}"));
+        noted = notes.into_iter().collect();
         // An error means that the writer is gone, and with it the process.
         let _ = writes.send(wanted);
     }
@@ -159,23 +176,46 @@ fn now() -> String {
 struct Served {
     sink: Arc<dyn DocumentSink>,
     documents: Documents,
-    states: ListenerStates,
+    report: ServeReport,
     is_first: bool,
+    /// What was said of Ingresses.
+    reports: BTreeMap<Key, Vec<ReportLine>>,
 }
 
 impl Served {
     /// Whether a listener could not be bound.
     fn has_failed(&self) -> bool {
-        self.states.values().any(Result::is_err)
+        self.report.listeners.values().any(Result::is_err)
     }
 
-    /// Serves what has changed. Backends are there before what refers to them, and go after it.
-    fn serve(&mut self, documents: Documents) {
+    /// Logs what is not carried over of Ingresses: once for each of their changes.
+    fn tell(&mut self, reports: &BTreeMap<Key, Vec<ReportLine>>) {
+        let is_new = |(ingress, report): &(&Key, &Vec<ReportLine>)| self.reports.get(*ingress) != Some(*report);
+        for (ingress, report) in reports.iter().filter(is_new) {
+            for line in report {
+                let (what, why) = (&line.subject, &line.reason);
+                match line.outcome {
+                    ReportOutcome::Carried | ReportOutcome::Approximated => {}
+                    ReportOutcome::NotCarried => tracing::warn!(%ingress, what, why, "a part of an Ingress has no effect"),
+                    ReportOutcome::Closed => {
+                        tracing::error!(%ingress, what, why, "paths of an Ingress answer 503: what protects them has no effect")
+                    }
+                }
+            }
+        }
+        self.reports.clone_from(reports);
+    }
+
+    /// Serves what has changed. Backends and keys are there before what refers to them, and backends go after it.
+    fn serve(&mut self, mut documents: Documents) {
         let is_first = std::mem::take(&mut self.is_first);
+        documents.keep(&self.documents);
         let before = std::mem::replace(&mut self.documents, documents);
         let now = &self.documents;
-        let is_served_anew =
-            is_first || self.has_failed() || (&before.definitions, &before.listeners) != (&now.definitions, &now.listeners);
+        if is_first || before.key_rings != now.key_rings {
+            self.sink.serve_keys(&now.key_rings);
+        }
+        let is_served_anew = is_first || self.has_failed() || !before.is_same_but_backends(now);
         if !is_served_anew {
             if before.backends != now.backends {
                 self.sink.serve_backends(&now.backends);
@@ -185,10 +225,36 @@ impl Served {
         let mut both = before.backends;
         both.extend(now.backends.iter().map(|(name, backend)| (name.clone(), backend.clone())));
         self.sink.serve_backends(&both);
-        self.states = self.sink.serve(now);
-        if both != now.backends {
-            self.sink.serve_backends(&now.backends);
+        self.report = self.serve_guarded();
+        if both != self.documents.backends {
+            self.sink.serve_backends(&self.documents.backends);
         }
+    }
+
+    /// Serves definitions. One that the gateway does not take would leave its predecessor in service, which may be open: if policies are to protect
+    /// it, requests are refused instead, and if even that is not taken, nothing is served.
+    fn serve_guarded(&self) -> ServeReport {
+        let mut report = self.sink.serve(&self.documents);
+        let mut documents = self.documents.clone();
+        let unserved = |report: &ServeReport| -> Vec<String> {
+            report.rejected.keys().filter(|id| self.documents.refusing.contains_key(*id)).cloned().collect()
+        };
+        let ids = unserved(&report);
+        if ids.is_empty() {
+            return report;
+        }
+        for id in ids {
+            documents.definitions.extend(self.documents.refusing.get(&id).map(|refusing| (id, refusing.clone())));
+        }
+        let second = self.sink.serve(&documents);
+        for id in unserved(&second) {
+            documents.definitions.remove(&id);
+        }
+        report.listeners = match second.rejected.keys().any(|id| self.documents.refusing.contains_key(id)) {
+            true => self.sink.serve(&documents).listeners,
+            false => second.listeners,
+        };
+        report
     }
 }
 

@@ -1,4 +1,4 @@
-//! The Gateway API of Kubernetes: what a cluster holds, and the documents and statuses that follow from it. Knows the API server, and nothing of
+//! The Gateway API and the Ingresses of Kubernetes: what a cluster holds, and the documents and statuses that follow from it. Knows the API server, and nothing of
 //! how requests are served.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "used by the crates of one program only: a name that says all needs no sentence")]
@@ -8,10 +8,12 @@ mod compile;
 mod conditions;
 mod controller;
 mod leader;
+mod manifests;
 mod objects;
 mod picture;
 mod watch;
 mod writer;
 
-pub use compile::{AddressPool, Documents, ListenerStates};
+pub use compile::{AddressPool, Documents, IngressOptions, KeyText, ListenerStates, ReportLine, ReportOutcome, KeyFromSecret, ServeReport};
 pub use controller::{Controller, ControllerOptions, DocumentSink};
+pub use manifests::{CheckedManifests, annotation_table, check_manifests};

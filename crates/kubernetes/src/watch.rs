@@ -65,8 +65,10 @@ pub(crate) async fn start(
         tokio::time::sleep(LOOK_AGAIN).await;
     };
     let missing: Vec<ResourceKind> = missing(&resources).collect();
-    if !missing.is_empty() {
-        let kinds = missing.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    // Few clusters have Tyk's.
+    let noted: Vec<&str> = missing.iter().filter(|kind| !kind.is_tyk()).map(|kind| kind.name()).collect();
+    if !noted.is_empty() {
+        let kinds = noted.join(", ");
         tracing::warn!(kinds, "definitions are missing: objects of these kinds are not served until they are installed");
     }
     for (kind, resource) in &resources {
@@ -244,5 +246,8 @@ fn metadata(written: ObjectMeta) -> Metadata {
         resource_version: written.resource_version.unwrap_or_default(),
         uid: written.uid.unwrap_or_default(),
         labels: written.labels.unwrap_or_default(),
+        annotations: written.annotations.unwrap_or_default(),
+        finalizers: written.finalizers.unwrap_or_default(),
+        deletion_timestamp: written.deletion_timestamp.map(|time| time.0.to_string()).unwrap_or_default(),
     }
 }

@@ -1,7 +1,7 @@
 //! What the controller writes: statuses of objects, and objects of its own.
 
 use crate::cluster::Cluster;
-use crate::compile::{OwnObject, StatusChange};
+use crate::compile::{FinalizerChange, OwnObject, StatusChange};
 use crate::objects::{Key, ResourceKind};
 use crate::picture::Picture;
 use crate::watch::KnownResources;
@@ -30,8 +30,35 @@ const REFUSED_AGAIN: Duration = Duration::from_secs(60);
 /// What is to be written by whoever leads.
 #[derive(Clone, Default)]
 pub(crate) struct WantedWrites {
-    pub statuses: Vec<StatusChange>,
+    pub patches: Vec<ObjectPatch>,
     pub objects: Vec<OwnObject>,
+}
+
+/// A change of an object that is somebody else's.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectPatch {
+    kind: ResourceKind,
+    key: Key,
+    resource_version: String,
+    part: PatchedPart,
+}
+
+#[derive(Clone, Debug)]
+enum PatchedPart {
+    Status(Value),
+    Finalizers(Vec<String>),
+}
+
+impl From<StatusChange> for ObjectPatch {
+    fn from(StatusChange { kind, key, resource_version, status }: StatusChange) -> Self {
+        ObjectPatch { kind, key, resource_version, part: PatchedPart::Status(status) }
+    }
+}
+
+impl From<FinalizerChange> for ObjectPatch {
+    fn from(FinalizerChange { kind, key, resource_version, finalizers }: FinalizerChange) -> Self {
+        ObjectPatch { kind, key, resource_version, part: PatchedPart::Finalizers(finalizers) }
+    }
 }
 
 /// Writes beside the controller, so that what is served waits for no write.
@@ -96,9 +123,9 @@ impl Writer {
                     self.written.retain(|(kind, _), _| !self.refused.contains(kind));
                 }
             }
-            let WantedWrites { statuses, objects } = wanted.borrow_and_update().clone();
+            let WantedWrites { patches, objects } = wanted.borrow_and_update().clone();
             let mut is_complete = self.apply(objects).await;
-            for some in self.unwritten(statuses).chunks(WRITES_BETWEEN_LOOKS) {
+            for some in self.unwritten(patches).chunks(WRITES_BETWEEN_LOOKS) {
                 if wanted.has_changed().unwrap_or(true) {
                     break;
                 }
@@ -138,7 +165,7 @@ impl Writer {
     }
 
     /// Leaves out what was written already, and the watch has not brought back yet.
-    fn unwritten(&mut self, mut changes: Vec<StatusChange>) -> Vec<StatusChange> {
+    fn unwritten(&mut self, mut changes: Vec<ObjectPatch>) -> Vec<ObjectPatch> {
         let wanted: HashMap<_, _> =
             changes.iter().map(|change| ((change.kind, change.key.clone()), change.resource_version.clone())).collect();
         self.written.retain(|key, version| wanted.get(key) == Some(version));
@@ -146,8 +173,8 @@ impl Writer {
         changes
     }
 
-    /// Writes statuses. `false` if some could not be written.
-    async fn write(&mut self, changes: Vec<StatusChange>) -> bool {
+    /// Writes statuses and finalizers. `false` if some could not be written.
+    async fn write(&mut self, changes: Vec<ObjectPatch>) -> bool {
         let writes = changes.into_iter().filter_map(|change| {
             let resource = self.resources.get(change.kind)?;
             let objects: Api<DynamicObject> = if change.key.namespace.is_empty() {
@@ -157,20 +184,20 @@ impl Writer {
             };
             Some(write(objects, change))
         });
-        let results: Vec<(StatusChange, StatusWrite)> = stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).collect().await;
+        let results: Vec<(ObjectPatch, PatchWrite)> = stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).collect().await;
         let mut is_complete = true;
         for (change, end) in results {
             match end {
-                StatusWrite::Done => {
+                PatchWrite::Done => {
                     self.refused.remove(&change.kind);
                 }
-                StatusWrite::Refused(why) => {
+                PatchWrite::Refused(why) => {
                     if self.refused.insert(change.kind) {
-                        tracing::warn!(kind = %change.kind, why, "statuses of this kind can't be written: it is not allowed");
+                        tracing::warn!(kind = %change.kind, why, "statuses or finalizers of this kind can't be written: it is not allowed");
                     }
                     self.ask_again.get_or_insert_with(|| Instant::now() + REFUSED_AGAIN);
                 }
-                StatusWrite::Failed => {
+                PatchWrite::Failed => {
                     is_complete = false;
                     continue;
                 }
@@ -181,8 +208,8 @@ impl Writer {
     }
 }
 
-/// How the write of a status ended.
-enum StatusWrite {
+/// How the write of a status or of finalizers ended.
+enum PatchWrite {
     /// The object has it, or is another one by now.
     Done,
     /// Whoever runs this has not the right.
@@ -190,16 +217,27 @@ enum StatusWrite {
     Failed,
 }
 
-async fn write(objects: Api<DynamicObject>, change: StatusChange) -> (StatusChange, StatusWrite) {
-    let patch = json!({"metadata": {"resourceVersion": change.resource_version}, "status": change.status});
-    let done = match objects.patch_status(&change.key.name, &PatchParams::default(), &Patch::Merge(&patch)).await {
-        Ok(_) => StatusWrite::Done,
+async fn write(objects: Api<DynamicObject>, change: ObjectPatch) -> (ObjectPatch, PatchWrite) {
+    let (name, version) = (&change.key.name, &change.resource_version);
+    let parameters = PatchParams::default();
+    let written = match &change.part {
+        PatchedPart::Status(status) => {
+            let patch = json!({"metadata": {"resourceVersion": version}, "status": status});
+            objects.patch_status(name, &parameters, &Patch::Merge(&patch)).await
+        }
+        PatchedPart::Finalizers(finalizers) => {
+            let patch = json!({"metadata": {"resourceVersion": version, "finalizers": finalizers}});
+            objects.patch(name, &parameters, &Patch::Merge(&patch)).await
+        }
+    };
+    let done = match written {
+        Ok(_) => PatchWrite::Done,
         // Somebody was faster: the watch brings what it is now.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => StatusWrite::Done,
-        Err(kube::Error::Api(status)) if status.code == 403 => StatusWrite::Refused(status.message.clone()),
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => PatchWrite::Done,
+        Err(kube::Error::Api(status)) if status.code == 403 => PatchWrite::Refused(status.message.clone()),
         Err(error) => {
-            tracing::warn!(kind = %change.kind, object = %change.key, %error, "a status can't be written; retrying");
-            StatusWrite::Failed
+            tracing::warn!(kind = %change.kind, object = %change.key, %error, "a status or finalizer can't be written; retrying");
+            PatchWrite::Failed
         }
     };
     (change, done)

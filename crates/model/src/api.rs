@@ -29,6 +29,7 @@ mod cors;
 mod endpoint;
 mod graphql;
 mod jwt;
+mod key_ring;
 mod known;
 mod llm;
 mod llm_cache;
@@ -39,6 +40,7 @@ mod oauth;
 mod plugin;
 mod protection;
 mod proxy;
+mod request_limit;
 mod request_signing;
 mod response_processor;
 mod rewrite;
@@ -72,6 +74,7 @@ pub use graphql::{
     GraphqlTypeField, GraphqlTypeFields, HeaderRewrite,
 };
 pub use jwt::{ClaimRule, ClaimRuleKind, JwksUri, JwtClaims, ScopeClaim, Scopes, claim_path};
+pub use key_ring::KeyRing;
 pub use llm::{LlmGateway, LlmModel, LlmPreference, LlmPrice, LlmProvider, LlmProviderKind, LlmSlow, LlmTarget};
 pub use llm_cache::{CacheTenant, LlmCache, LlmEmbeddings, LlmSemanticCache};
 pub use llm_guard::{GuardAction, GuardKind, GuardSide, LlmGuard, ModerationApi, OnGuardFailure};
@@ -83,15 +86,18 @@ pub use plugin::{
 };
 pub use protection::MissingProtection;
 pub use proxy::{Proxy, Transport};
+pub use request_limit::{LimitedBy, RequestLimit};
 pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use route::{
-    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathRewrite, RouteAttachment, RouteBackend, RouteCors, RouteDefinition,
-    RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite, RouteRule, RouteSticky, RouteTimeouts,
-    ValueMatch,
+    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathReplacement, PathRewrite, RouteAnswer, RouteAttachment,
+    RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite,
+    RouteRule, RouteSticky, RouteTimeouts, ValueMatch,
 };
-pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
+pub use tollgate::{
+    ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck,
+};
 pub use upstream::{
     ActiveChecks, BalanceRule, HashRule, HashedPart, HedgeRule, MirrorRule, PassiveHealth, RequestValue, RetryCause, RetryRules,
     SplitPart, SrvRule, StickyCookie, UpstreamRules, WeightedTarget,

@@ -8,7 +8,7 @@ use crate::decode::Decoded;
 use crate::json_path::JsonPath;
 
 /// One finding about one place of one document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Its severity.
     pub level: Level,

@@ -122,6 +122,8 @@ pub struct BackendTls {
     pub authorities: Vec<String>,
     /// Names of which its certificate must have one: `dns:` and a host, or `uri:` and a URI.
     pub names: Vec<String>,
+    /// Accept any certificate.
+    pub insecure: bool,
     /// The gateway's own certificate in PEM, with its chain and key; empty for none.
     pub certificate: String,
 }

@@ -130,3 +130,30 @@ fn a_stored_key_is_encrypted_and_only_the_secret_opens_it() {
         assert!(error.contains(wanted), "{wanted}: {error}");
     }
 }
+
+#[test]
+fn certificates_of_others_are_in_no_store() {
+    let certificates =
+        Certificates::new(Arc::new(tollgate_store::Memory::new(tollgate_store::clock::system())), None, KeyEncoding::default());
+    let texts = |names: &[(&str, &str)]| names.iter().map(|(id, text)| ((*id).to_owned(), (*text).to_owned())).collect();
+    let [first, second] = ["a.test", "b.test"].map(|name| {
+        let (certificate, key) = made(name, 2090);
+        format!("{certificate}{key}")
+    });
+    assert!(certificates.set_external(&texts(&[("a", &first), ("b", "no certificate")])));
+    assert!(certificates.get("a").is_some() && certificates.is_external("a"));
+    assert!(certificates.get("b").is_none());
+    assert_eq!(certificates.ids(""), ["a"]);
+    // The same texts change nothing, others under the same id do.
+    assert!(!certificates.set_external(&texts(&[("a", &first)])));
+    assert!(certificates.set_external(&texts(&[("a", &second)])));
+    assert_ne!(
+        certificates.get("a").unwrap().fingerprint,
+        UploadedCertificate::parse(first.as_bytes(), &KeyEncoding::default()).unwrap().fingerprint
+    );
+    assert!(certificates.set_external(&texts(&[])));
+    assert!(certificates.get("a").is_none());
+    let mut stored = 0;
+    certificates.store.for_each(DocumentSpace::Certificate, &mut |_, _| stored += 1).unwrap();
+    assert_eq!(stored, 0);
+}

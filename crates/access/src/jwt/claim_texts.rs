@@ -5,7 +5,7 @@ use super::{Claims, JwtToken};
 use serde_json::Value;
 use std::sync::Arc;
 use tollgate_http::form::encode_form;
-use tollgate_model::api::ApiDefinition;
+use tollgate_model::api::{ApiDefinition, LimitedBy};
 use tollgate_model::session::BudgetHolder;
 
 /// Prefix of these variables' names.
@@ -19,7 +19,7 @@ pub struct ClaimNames(Vec<String>);
 pub struct ClaimTexts(Vec<(String, String)>);
 
 impl ClaimNames {
-    /// The claims that occur anywhere in a definition, if context variables are on, and those of budgets.
+    /// The claims that occur anywhere in a definition, if context variables are on, and those of budgets and limits.
     pub fn used_in(definition: &ApiDefinition) -> Self {
         let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
@@ -31,6 +31,8 @@ impl ClaimNames {
             Some(BudgetHolder::Claim(name)) => Some(name.clone()),
             _ => None,
         }));
+        let limits = definition.tollgate.request_limits.iter().filter(|limit| limit.by == LimitedBy::Claim);
+        names.extend(limits.map(|limit| limit.name.clone()));
         names.sort();
         names.dedup();
         ClaimNames(names)

@@ -124,28 +124,49 @@ impl Policies {
         self.files.retain(|_, file| file.policy.id() != id);
     }
 
-    /// Adds policies that gateways share: id, text, and the place that stands for their file. They replace those of files.
+    /// Adds policies that gateways share: id, text, and the place that stands for their file. They replace those that are there already.
     pub fn add_shared<'t>(
         &mut self,
-        shared: impl Iterator<Item = (&'t str, &'t str, PathBuf)>,
+        shared: impl Iterator<Item = (&'t str, &'t [u8], PathBuf)>,
         last: &Policies,
         problems: &mut Vec<Problem>,
     ) {
         for (id, text, place) in shared {
             if let Some((_, file)) = self.by_id.get(id) {
-                let message = format!("the shared policy {id} applies; that in a file of this gateway does not count");
+                let message = format!("the shared policy {id} applies; this one does not count");
                 problems.push(Problem::new(Level::Warning, "", message).within(Some(file)));
             }
-            match Policy::parse(text.as_bytes(), Some(&place)) {
-                Ok((mut policy, found)) => {
-                    problems.extend(found);
-                    id.clone_into(&mut policy.id);
-                    self.by_id.insert(id.to_owned(), (Arc::new(policy), place));
-                }
-                Err(found) => {
-                    problems.extend(found);
-                    self.keep(last, &place);
-                }
+            self.add_placed(id, text, place, last, problems);
+        }
+    }
+
+    /// The same for policies of another part of the process. Those that are there already apply.
+    pub fn add_external<'t>(
+        &mut self,
+        external: impl Iterator<Item = (&'t str, &'t [u8], PathBuf)>,
+        last: &Policies,
+        problems: &mut Vec<Problem>,
+    ) {
+        for (id, text, place) in external {
+            if self.by_id.contains_key(id) {
+                let message = format!("the id {id} is that of a policy of the gateway's own, which applies");
+                problems.push(Problem::new(Level::Error, "$.id", message).within(Some(&place)));
+            } else {
+                self.add_placed(id, text, place, last, problems);
+            }
+        }
+    }
+
+    fn add_placed(&mut self, id: &str, text: &[u8], place: PathBuf, last: &Policies, problems: &mut Vec<Problem>) {
+        match Policy::parse(text, Some(&place)) {
+            Ok((mut policy, found)) => {
+                problems.extend(found);
+                id.clone_into(&mut policy.id);
+                self.by_id.insert(id.to_owned(), (Arc::new(policy), place));
+            }
+            Err(found) => {
+                problems.extend(found);
+                self.keep(last, &place);
             }
         }
     }
@@ -201,3 +222,6 @@ impl PolicyFile {
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(Level::Error, "", format!("cannot be read: {error}")).within(Some(path))
 }
+
+#[cfg(test)]
+mod tests;

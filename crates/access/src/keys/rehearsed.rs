@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_model::key as key_format;
 
 /// How a stand-in begins; the listed form of the key follows.
-const STAND_IN: &str = "recorded-key.";
+pub(super) const STAND_IN: &str = "recorded-key.";
 /// Texts whose keys are remembered; beyond them all are looked up again.
 const KNOWN_MAX: usize = 200_000;
 
@@ -34,6 +34,7 @@ impl Keys {
     pub fn rehearsal(self: &Arc<Self>, policies: Policies) -> Keys {
         let mut keys = Keys::new(self.rules.clone(), self.store.clone(), None);
         keys.origin = Some(KeyOrigin { keys: self.clone(), known: Mutex::default() });
+        keys.rings = self.rehearsed_rings();
         keys.set_policies(policies);
         for id in self.orgs() {
             if let Some(session) = self.with_org(&id, |org| org.session.clone()) {

@@ -182,6 +182,7 @@ pub(super) async fn show(
     params(CertificateIds),
     responses(
         (status = 200, body = Success, description = "The certificate does not exist any more. The answer is the same if it never did."),
+        (status = 403, body = Error, description = "The certificate comes from another source, such as a cluster; or the secret of the request is wrong."),
         (status = 500, body = Error, description = "The removal failed."),
     )
 )]
@@ -189,6 +190,9 @@ pub(super) async fn remove(
     State(control): State<Arc<Control>>,
     Path(CertificateIds { id }): Path<CertificateIds>,
 ) -> ControlAnswer {
+    if control.shared.certificates.is_external(&id) {
+        return error(StatusCode::FORBIDDEN, "the certificate comes from another source, where alone it can be changed");
+    }
     match control.shared.certificates.remove(&id).await {
         Ok(()) => {
             control.shared.refresh_certificates();

@@ -115,6 +115,7 @@ pub(super) async fn update(
     params(PolicyId),
     responses(
         (status = 200, body = Changed, description = "The policy is removed. Keys without another policy are refused."),
+        (status = 403, body = Error, description = "The policy comes from another source, such as a cluster; or the secret of the request is wrong."),
         (status = 500, body = Error, description = "No such policy, or the file could not be removed."),
     )
 )]
@@ -127,6 +128,9 @@ pub(super) async fn remove(
     let failed = || error(StatusCode::INTERNAL_SERVER_ERROR, "Delete failed");
     let gone = id.clone();
     let plan = move |read: &ReadFiles| match read.policies().get(&gone) {
+        Some(_) if read.is_external(DocumentClass::Policy, &gone) => {
+            Err(error(StatusCode::FORBIDDEN, "The policy comes from another source, where alone it can be changed"))
+        }
         Some(_) => Ok(vec![WantedDocument::gone(DocumentClass::Policy, &gone)]),
         None => Err(failed()),
     };

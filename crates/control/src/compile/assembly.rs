@@ -185,22 +185,30 @@ fn rule_entries<'a>(apis: &'a [Arc<CompiledApi>], listener: &str) -> Vec<RouterE
     for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
         let Some(route) = &api.route else { continue };
         for attached in route.attached.iter().filter(|attached| attached.listener == listener) {
-            let hosts: Vec<Option<&str>> = attached.hosts.iter().map(|host| Some(host.as_str())).collect();
-            for host in if hosts.is_empty() { any.as_slice() } else { &hosts } {
-                let specific = match host {
-                    Some(host) if host.starts_with("*.") => host.len(),
-                    // Where it has no host, it is compared only with others that have none.
-                    Some(_) | None => WHOLE_HOST,
-                };
-                entries.extend(route.matches.iter().map(|matched| RouterEntry {
+            for matched in &route.matches {
+                let own: Vec<Option<&str>> = if matched.hosts.is_empty() { &attached.hosts[..] } else { &*matched.hosts }
+                    .iter()
+                    .map(|host| Some(host.as_str()))
+                    .collect();
+                entries.extend(if own.is_empty() { any.as_slice() } else { &own }.iter().map(|host| RouterEntry {
                     api: index,
                     kind: EntryKind::Rule(*host, matched),
-                    rank: (Reverse(specific), matched.order(), &route.precedence, &api.id),
+                    rank: (Reverse(specificity(*host)), matched.order(), &route.precedence, &api.id),
                 }));
             }
         }
     }
     entries
+}
+
+/// How much a host says: the longer wildcard more, and one for a single label more than one for any number.
+fn specificity(host: Option<&str>) -> usize {
+    match host {
+        Some(host) if host.starts_with("*.") => 2 * host.len(),
+        Some(host) if host.starts_with("?.") => 2 * host.len() + 1,
+        // Where it has no host, it is compared only with others that have none.
+        Some(_) | None => WHOLE_HOST,
+    }
 }
 
 /// The sockets of all listeners, with their routers.

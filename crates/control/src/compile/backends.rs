@@ -68,6 +68,7 @@ fn tls_rules(backend: &RoutedBackend) -> TlsRules {
     TlsRules {
         authorities: backend.tls.authorities.clone(),
         names: backend.tls.names.clone(),
+        insecure: backend.tls.insecure,
         certificate: Some(backend.tls.certificate.clone()).filter(|certificate| !certificate.is_empty()),
         // gRPC needs it, and others agree on what they understand. What a stream speaks is not known.
         http2: backend.protocol == BackendProtocol::Https,

@@ -17,7 +17,8 @@ use tollgate_data::target_pool::TargetPool;
 use tollgate_data::target_watch::ListBuilder;
 use tollgate_data::upstream::{Upstream, without_credentials};
 use tollgate_model::api::{
-    ApiDefinition, BalanceRule, HashedPart, HedgeRule, PassiveHealth, RetryRules, StickyCookie, UpstreamRules, WeightedTarget,
+    ApiDefinition, BalanceRule, HashRule, HashedPart, HedgeRule, PassiveHealth, RetryRules, StickyCookie, UpstreamRules,
+    WeightedTarget,
 };
 use tollgate_tls::TlsSettings;
 
@@ -230,10 +231,15 @@ fn hashed(rules: &UpstreamRules) -> HashedValue {
     if rules.balance != BalanceRule::Hash {
         return HashedValue::Nothing;
     }
-    match rules.hash.by {
+    hashed_part(&rules.hash)
+}
+
+/// What a rule hashes.
+pub(super) fn hashed_part(rule: &HashRule) -> HashedValue {
+    match rule.by {
         HashedPart::Address => HashedValue::Address,
-        HashedPart::Header => HashedValue::Header(rules.hash.name.clone()),
-        HashedPart::Cookie => HashedValue::Cookie(rules.hash.name.clone()),
+        HashedPart::Header => HashedValue::Header(rule.name.clone()),
+        HashedPart::Cookie => HashedValue::Cookie(rule.name.clone()),
         HashedPart::Path => HashedValue::Path,
     }
 }

@@ -41,11 +41,12 @@ pub(super) fn compile(definition: &ApiDefinition, context: &mut Context<'_>) -> 
     let mut matches = Vec::new();
     let any = [RouteMatch::default()];
     for (rule, written) in route.rules.iter().enumerate() {
+        let hosts: Arc<[String]> = written.hosts.iter().map(|host| normal_domain(host).into_owned()).collect();
         let list = if written.matches.is_empty() { any.as_slice() } else { written.matches.as_slice() };
         for (index, matched) in list.iter().enumerate() {
             let at = format!("$.tollgate.route.rules[{rule}].matches[{index}]");
             if let Some((path, conditions)) = compile_match(matched, &at, context) {
-                matches.push(CompiledMatch { rule, path, conditions: Arc::new(conditions) });
+                matches.push(CompiledMatch { rule, hosts: hosts.clone(), path, conditions: Arc::new(conditions) });
             }
         }
     }
@@ -62,13 +63,14 @@ pub(super) fn compile(definition: &ApiDefinition, context: &mut Context<'_>) -> 
 
 fn compile_match(written: &RouteMatch, at: &str, context: &mut Context<'_>) -> Option<(RulePath, RuleConditions)> {
     let path = &written.path;
-    let path = match (&path.exact, &path.prefix, &path.regex) {
+    let path = match (&path.exact, &path.prefix, &path.starts_with, &path.regex) {
         (Some(exact), ..) => RulePath::Exact(exact.clone()),
-        (_, _, Some(regex)) => {
+        (_, _, Some(start), _) => RulePath::Start(start.clone()),
+        (_, _, _, Some(regex)) => {
             let path = RulePath::pattern(regex);
             path.map_err(|error| context.error(format!("{at}.path.regex"), format!("not a valid pattern: {error}"))).ok()?
         }
-        (_, prefix, _) => RulePath::Prefix(prefix.as_deref().unwrap_or_default().trim_end_matches('/').to_owned()),
+        (_, prefix, ..) => RulePath::Prefix(prefix.as_deref().unwrap_or_default().trim_end_matches('/').to_owned()),
     };
     let method = Some(written.method.clone()).filter(|method| !method.is_empty());
     let headers = conditions(&written.headers, &format!("{at}.headers"), context)?;
@@ -133,7 +135,7 @@ pub(super) fn upstreams(definition: &ApiDefinition, numbered: NumberedRule<'_>, 
     Some(Upstreams::Balanced(Box::new(BalancedUpstreams {
         pool: pool(name(""), nowhere, context),
         split,
-        hashed: HashedValue::Nothing,
+        hashed: rule.hash.as_ref().map_or(HashedValue::Nothing, balancing::hashed_part),
         sticky: rule.sticky.as_ref().map(sticky),
         fault_statuses: Vec::new(),
         retries: Some(retries(rule)),
@@ -162,10 +164,11 @@ fn filters(
     context: &mut Context<'_>,
 ) -> Option<Option<Box<PartFilters>>> {
     let mirrors = mirrors(definition, &backend.mirrors, &format!("{at}.mirrors"), context)?;
+    let rewrite = backend.rewrite.as_ref().map(RuleRewrite::new).transpose();
     let filters = PartFilters {
         request: header_changes(&backend.request_headers),
         response: header_changes(&backend.response_headers),
-        rewrite: backend.rewrite.as_ref().map(RuleRewrite::new),
+        rewrite: rewrite.map_err(|error| context.error(format!("{at}.rewrite.path.replace.regex"), error)).ok()?,
         mirrors,
     };
     let is_empty =
@@ -212,8 +215,8 @@ fn retries(rule: &RouteRule) -> CompiledRetries {
         tries: written.attempts + 1,
         causes,
         statuses: written.statuses.clone(),
-        methods: Vec::new(),
-        any_method: true,
+        methods: written.methods.clone(),
+        any_method: written.methods.is_empty(),
         try_ms: Some(rule.timeouts.backend_request_ms).filter(|time| *time > 0),
         backoff: Backoff { first: 0, most: 0 },
         wait_min: written.backoff_ms * NS_PER_MS,

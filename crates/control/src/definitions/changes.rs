@@ -1,7 +1,7 @@
 //! What a change or a reload did to the definitions and policies in service: for the log of changes, and for the way back.
 
 use super::author::ChangeAuthor;
-use super::class::{DocumentClass, is_shared};
+use super::class::{DocumentClass, is_shared, rank};
 use super::loaded::{FileDifference, LoadedFiles, differing, document_of};
 use crate::known_keys::masked_differences;
 use serde_json::Value;
@@ -180,7 +180,7 @@ fn by_id<'f>(files: &'f LoadedFiles, ids: &HashSet<&str>) -> HashMap<&'f str, (&
     let mut found: HashMap<&str, (&Path, &Arc<CompiledApi>)> = HashMap::with_capacity(ids.len());
     for (path, file) in files {
         let Some(api) = file.api().filter(|api| ids.contains(api.id.as_str())) else { continue };
-        let is_hidden = found.get(api.id.as_str()).is_some_and(|(other, _)| is_shared(other) && !is_shared(path));
+        let is_hidden = found.get(api.id.as_str()).is_some_and(|(other, _)| rank(other) > rank(path));
         if !is_hidden {
             found.insert(&api.id, (path, api));
         }

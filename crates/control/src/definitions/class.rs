@@ -42,9 +42,29 @@ pub(super) fn external_place(source: &str, id: &str) -> PathBuf {
     PathBuf::from(format!("{EXTERNAL_START}{source}/{id}"))
 }
 
+/// The same for a policy.
+pub(super) fn external_policy_place(source: &str, id: &str) -> PathBuf {
+    external_place(source, &DocumentClass::Policy.named(id))
+}
+
+/// Whether a path is that of a document from another source.
+pub(super) fn is_external(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().starts_with(EXTERNAL_START.as_bytes())
+}
+
 /// Whether a path is that of a file of this gateway.
 pub(super) fn is_file(path: &Path) -> bool {
-    !is_shared(path) && !path.as_os_str().as_encoded_bytes().starts_with(EXTERNAL_START.as_bytes())
+    !is_shared(path) && !is_external(path)
+}
+
+/// Of documents with the same id, the one of the highest rank applies: other sources, then files, then what gateways share. Whoever writes a
+/// gateway's files decides over those who write into a cluster.
+pub(super) fn rank(path: &Path) -> u8 {
+    match (is_external(path), is_shared(path)) {
+        (true, _) => 0,
+        (false, false) => 1,
+        (false, true) => 2,
+    }
 }
 
 /// Whether a path is that of a shared document.

@@ -1,7 +1,7 @@
 //! Definitions and policies as they were read and compiled. An unchanged file is not read again; an unchanged text keeps its compiled API; a broken
 //! one keeps its last good version.
 
-use super::class::{DocumentClass, is_file, is_shared};
+use super::class::{DocumentClass, is_external, is_file, rank};
 use super::set::distinct;
 use super::text::{DefinitionText, ReadDefinition};
 use serde_json::Value;
@@ -250,14 +250,26 @@ impl ReadFiles {
     pub fn api(&self, id: &str) -> Option<&Arc<CompiledApi>> {
         let is_it = |file: &Arc<LoadedFile>| file.api().is_some_and(|api| api.id == id);
         let shared = self.files.get(DocumentClass::Api.place(id).as_os_str()).filter(|file| is_it(file));
-        shared.or_else(|| own(&self.files).rev().map(|(_, file)| file).find(|file| is_it(file)))?.api()
+        shared.or_else(|| Some(self.placed_api(id)?.1))?.api()
+    }
+
+    /// Whether a document comes from another source, where alone it can be changed.
+    pub fn is_external(&self, class: DocumentClass, id: &str) -> bool {
+        self.outer_place(class, id).is_some()
     }
 
     /// What stands for the path of a document that comes from another source.
     pub(super) fn outer_place(&self, class: DocumentClass, id: &str) -> Option<&Path> {
-        let outer = self.files.iter().filter(|(path, _)| !is_file(path) && !is_shared(path));
-        let is_it = |file: &LoadedFile| class == DocumentClass::Api && file.api().is_some_and(|api| api.id == id);
-        outer.into_iter().find(|(_, file)| is_it(file)).map(|(path, _)| &**path)
+        if class == DocumentClass::Policy {
+            return self.policies.file_of(id).filter(|place| is_external(place));
+        }
+        self.placed_api(id).map(|(path, _)| &**path).filter(|place| is_external(place))
+    }
+
+    /// Of the definitions with an id, the one that is served.
+    fn placed_api(&self, id: &str) -> Option<(&FileKey, &Arc<LoadedFile>)> {
+        let is_it = |file: &Arc<LoadedFile>| file.api().is_some_and(|api| api.id == id);
+        self.files.iter().filter(|(_, file)| is_it(file)).max_by_key(|(path, _)| rank(path))
     }
 
     /// A document as it is shown.

@@ -1,6 +1,6 @@
 //! The APIs of several definitions as they are served together: which of them count. The loader and `tollgate check` come to the same result.
 
-use super::class::is_shared;
+use super::class::{is_external, is_shared, rank};
 use crate::compile::assemble;
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,30 +10,37 @@ use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::{Level, Problem};
 
-/// The APIs in the order of their files; of two with the same id, the later one wins. Shared definitions come last.
+/// The APIs in the order of their files; of two with the same id, the later one wins. Those of other sources come first, shared ones last.
 pub(super) fn distinct<'f>(
     files: impl Iterator<Item = (&'f Path, &'f Arc<CompiledApi>)>,
     problems: &mut Vec<Problem>,
 ) -> Vec<Arc<CompiledApi>> {
     let mut apis: Vec<Arc<CompiledApi>> = Vec::with_capacity(files.size_hint().0);
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let (shared, own): (Vec<_>, Vec<_>) = files.partition(|(path, _)| is_shared(path));
-    for (path, api) in own.into_iter().chain(shared) {
-        let place = if api.id.is_empty() { None } else { places.get(&api.id).copied() };
-        match place.and_then(|place| apis.get_mut(place)) {
-            Some(earlier) => {
-                let message = match is_shared(path) {
-                    true => format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id),
-                    false => format!("the id {} is also that of an earlier file, which does not count", api.id),
-                };
-                problems.push(Problem::new(Level::Warning, "$.api_id", message).within(Some(path)));
-                *earlier = api.clone();
-            }
-            None => {
-                places.insert(api.id.clone(), apis.len());
-                apis.push(api.clone());
-            }
-        }
+    let mut places: HashMap<String, (usize, &Path)> = HashMap::new();
+    let mut files: Vec<_> = files.collect();
+    files.sort_by_key(|(path, _)| rank(path));
+    for (path, api) in files {
+        let known = if api.id.is_empty() { None } else { places.get_mut(&api.id) };
+        let Some((earlier, place)) = known.and_then(|(index, place)| Some((apis.get_mut(*index)?, place))) else {
+            places.insert(api.id.clone(), (apis.len(), path));
+            apis.push(api.clone());
+            continue;
+        };
+        let (level, message, of) = if is_external(place) {
+            // Whoever wrote it hears it.
+            (Level::Error, format!("the id {} is that of a definition of the gateway's own, which is served", api.id), *place)
+        } else if is_shared(path) {
+            (
+                Level::Warning,
+                format!("the shared definition of {} is served; that in a file of this gateway does not count", api.id),
+                path,
+            )
+        } else {
+            (Level::Warning, format!("the id {} is also that of an earlier file, which does not count", api.id), path)
+        };
+        problems.push(Problem::new(level, "$.api_id", message).within(Some(of)));
+        *earlier = api.clone();
+        *place = path;
     }
     apis
 }

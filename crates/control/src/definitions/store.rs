@@ -42,8 +42,8 @@ pub struct DefinitionStore {
     shared: Arc<GatewayState>,
     places: StorePlaces,
     reader: FileReader,
-    /// Texts of definitions from other sources, with what stands for their paths.
-    pub(super) external: Mutex<BTreeMap<String, Vec<PlacedText>>>,
+    /// Documents of other sources.
+    pub(super) external: Mutex<BTreeMap<String, ExternalTexts>>,
     /// Changes several files as one.
     set: FileSet,
     ports: Arc<ApiPorts>,
@@ -52,6 +52,8 @@ pub struct DefinitionStore {
     /// In service. Held only briefly: requests read it during a reload.
     files: Mutex<Arc<LoadedFiles>>,
     loaded: AtomicBool,
+    /// The problems that were logged last.
+    pub(super) told: Mutex<HashSet<Problem>>,
     /// Other sources whose documents are not there yet.
     pub(super) awaited: Mutex<BTreeSet<String>>,
     /// When what is in service was read, in milliseconds since 1970.
@@ -62,8 +64,15 @@ pub struct DefinitionStore {
     changes: OnceLock<Sender<DefinitionsChanged>>,
 }
 
-/// A definition's text, with what stands for its path.
-pub(super) type PlacedText = (PathBuf, Vec<u8>);
+/// A document's text, with its id and what stands for its path.
+pub(super) type PlacedText = (String, PathBuf, Vec<u8>);
+
+/// The texts of one source.
+#[derive(Clone, Default)]
+pub(super) struct ExternalTexts {
+    pub definitions: Vec<PlacedText>,
+    pub policies: Vec<PlacedText>,
+}
 
 /// A change that was made and is in service.
 pub struct Applied<T> {
@@ -137,6 +146,7 @@ impl DefinitionStore {
             changing: Mutex::default(),
             files: Mutex::default(),
             loaded: AtomicBool::new(false),
+            told: Mutex::default(),
             awaited: Mutex::default(),
             read_unix_ms: Mutex::default(),
             untold: Arc::default(),
@@ -345,9 +355,9 @@ impl DefinitionStore {
         Ok(locked)
     }
 
-    /// The texts of all other sources by what stands for their paths.
-    fn external_texts(&self) -> Vec<PlacedText> {
-        lock(&self.external).values().flatten().cloned().collect()
+    /// The texts of all other sources.
+    fn external_texts(&self) -> Vec<ExternalTexts> {
+        lock(&self.external).values().cloned().collect()
     }
 
     pub(super) fn shared(&self) -> &Arc<GatewayState> {
@@ -393,16 +403,19 @@ impl DefinitionStore {
             let loaded = self.reader.load_text(&file, &DefinitionText::of(text.as_bytes()), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
-        for (place, text) in external {
-            let file = ApiFile::alone(place);
-            let loaded = self.reader.load_text(&file, &DefinitionText::of(&text), before.get(file.path.as_os_str()));
+        for (_, place, text) in external.iter().flat_map(|texts| &texts.definitions) {
+            let file = ApiFile::alone(place.clone());
+            let loaded = self.reader.load_text(&file, &DefinitionText::of(text), before.get(file.path.as_os_str()));
             files.insert(FileKey::from(&*file.path), loaded);
         }
         let policies_before = self.shared.keys.policies();
         let (mut policies, found) = Policies::load(&self.places.policy_path, &self.places.policy_file, &policies_before);
         problems.extend(found);
+        let of_sources = external.iter().flat_map(|texts| &texts.policies);
+        let of_sources = of_sources.map(|(id, place, text)| (id.as_str(), text.as_slice(), place.clone()));
+        policies.add_external(of_sources, &policies_before, &mut problems);
         if let Some(set) = &shared_set {
-            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text, DocumentClass::Policy.place(id)));
+            let shared = set.of(DocumentClass::Policy).map(|(id, text)| (id, text.as_bytes(), DocumentClass::Policy.place(id)));
             policies.add_shared(shared, &policies_before, &mut problems);
         }
         ReadFiles { files: Arc::new(files), policies, problems }
@@ -416,8 +429,34 @@ impl DefinitionStore {
         Together { snapshot, problems }
     }
 
-    /// Publishes a snapshot of documents that were read.
+    /// Publishes a snapshot of documents that were read, and logs what is wrong with them.
     pub(super) fn serve(
+        &self,
+        read: ReadFiles,
+        together: Together,
+        change: (ChangeAuthor, HashSet<(DocumentClass, String)>),
+        start: Instant,
+    ) -> ReloadReport {
+        let report = self.publish(read, together, change, start);
+        logs::problems(&report.problems);
+        report.log_end(start);
+        *lock(&self.told) = report.problems.iter().cloned().collect();
+        report
+    }
+
+    /// The same; logs only problems that were not logged the last time. For what changes all the time.
+    pub(super) fn serve_quietly(&self, read: ReadFiles, together: Together, start: Instant) -> ReloadReport {
+        let report = self.publish(read, together, (ChangeAuthor::Files, HashSet::new()), start);
+        let mut told = lock(&self.told);
+        let new: Vec<Problem> = report.problems.iter().filter(|problem| !told.contains(*problem)).cloned().collect();
+        logs::problems(&new);
+        report.log_end(start);
+        *told = report.problems.iter().cloned().collect();
+        drop(told);
+        report
+    }
+
+    fn publish(
         &self,
         read: ReadFiles,
         together: Together,
@@ -464,7 +503,6 @@ impl DefinitionStore {
         problems.extend(of_ports);
         let report = ReloadReport { apis, problems };
         self.shared.observer.note_reload(&report.problems, start.elapsed(), has_changed, report.apis);
-        report.log(start);
         if let Some((to, changed)) = changed {
             changed.into_iter().for_each(|changed| changed.hand_over(to));
         }
@@ -566,8 +604,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 impl ReloadReport {
-    fn log(&self, start: Instant) {
-        logs::problems(&self.problems);
+    fn log_end(&self, start: Instant) {
         let ignored = self.problems.iter().filter(|problem| problem.level == Level::Ignored).count();
         tracing::info!(apis = self.apis, ignored_fields = ignored, ms = start.elapsed().as_millis() as u64, "API reload complete");
     }

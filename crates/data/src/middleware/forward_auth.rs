@@ -8,6 +8,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_names::HeaderNames;
 use crate::refusal::FORWARD_AUTH_FAILED;
+use crate::request_text::{self, RequestText};
 use crate::two_generation_cache::TwoGenerationCache;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
@@ -25,6 +26,8 @@ use tollgate_tls::TlsRules;
 const ANSWER_BYTES_MAX: usize = 64 << 10;
 /// Capacity of the admission cache, in each of its two generations.
 const REMEMBERED_MAX: usize = 16_384;
+/// Among the names of request headers: all, and those that ingress-nginx tells such a service.
+const ALL_HEADERS: &str = "*";
 /// Headers of a refusal that are sent to the client.
 const REFUSAL_HEADERS: [HeaderName; 4] = [WWW_AUTHENTICATE, LOCATION, SET_COOKIE, CONTENT_TYPE];
 
@@ -36,6 +39,8 @@ pub(super) struct ForwardAuthCheck {
     org_id: String,
     right: Arc<AccessRight>,
     gives_session: bool,
+    /// Where clients log in.
+    signin: Option<RequestText>,
     admitted: TwoGenerationCache<Admitted>,
 }
 
@@ -70,6 +75,7 @@ impl ForwardAuthCheck {
             org_id: definition.org_id.clone(),
             right: identity::right_to(definition),
             gives_session: definition.takes_session_of(AuthMethod::Forward),
+            signin: Some(rules.signin_url.as_str()).filter(|url| !url.is_empty()).map(RequestText::new),
             rules,
             admitted: TwoGenerationCache::new(REMEMBERED_MAX),
         }))
@@ -84,7 +90,19 @@ impl ForwardAuthCheck {
                 headers.append(name, value);
             }
         };
-        for name in &self.rules.request_headers {
+        if self.rules.request_headers.iter().any(|name| name == ALL_HEADERS) {
+            for (name, value) in exchange.received().iter().filter(|(name, _)| !is_for_the_gateway(name)) {
+                if let Ok(header) = HeaderName::from_bytes(name.as_bytes()) {
+                    add(header, value);
+                }
+            }
+            add(HeaderName::from_static("x-original-method"), request.method.as_bytes());
+            add(HeaderName::from_static("x-original-url"), request_text::url(exchange).as_bytes());
+            add(HeaderName::from_static("x-auth-request-redirect"), exchange.uri().as_bytes());
+            add(HeaderName::from_static("x-forwarded-proto"), request_text::scheme(exchange).as_bytes());
+            add(HeaderName::from_static("x-real-ip"), exchange.arrival.client_ip.to_string().as_bytes());
+        }
+        for name in self.rules.request_headers.iter().filter(|name| *name != ALL_HEADERS) {
             if let Ok(header) = HeaderName::from_bytes(name.as_bytes()) {
                 exchange.received().all(name).for_each(|value| add(header.clone(), value));
             }
@@ -160,6 +178,28 @@ impl ForwardAuthCheck {
     }
 }
 
+/// Whether a header is about the connection or the body, which the service does not get, or one that the gateway writes itself.
+fn is_for_the_gateway(name: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "connection",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "host",
+        "content-length",
+        "content-type",
+        "expect",
+        "proxy-connection",
+        "x-auth-request-redirect",
+        "x-real-ip",
+        "accept-encoding",
+    ];
+    let begins = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known)) || begins("x-forwarded-") || begins("x-original-")
+}
+
 /// Sends the service's answer to the client.
 fn refuse(exchange: &mut Exchange<'_>, reply: &CallReply) -> Step {
     let outgoing = exchange.begin_reply(reply.status.as_u16());
@@ -215,6 +255,15 @@ impl ForwardAuthCheck {
                     self.admitted.put(digest, Arc::new(Admitted { reply: reply.clone(), since: exchange.arrival.now }));
                 }
                 self.let_in(exchange, &reply)
+            }
+            Some(reply) if reply.status.as_u16() == 401 && self.signin.is_some() => {
+                let location = self.signin.as_ref().map(|signin| signin.of(exchange)).unwrap_or_default();
+                let outgoing = exchange.begin_reply(302);
+                outgoing.edits.add("Location", location.as_bytes());
+                for value in reply.headers.get_all(SET_COOKIE) {
+                    outgoing.edits.add("Set-Cookie", value.as_bytes());
+                }
+                Step::Reply
             }
             Some(reply) if reply.status.as_u16() >= 300 && reply.status.as_u16() < 500 => refuse(exchange, &reply),
             Some(_) | None => Step::Refuse(FORWARD_AUTH_FAILED),

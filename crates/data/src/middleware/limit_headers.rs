@@ -2,6 +2,7 @@
 
 use crate::exchange::Exchange;
 use std::io::Write;
+use std::time::Duration;
 use tollgate_access::keys::{Key, LimitRejection, RequestLimits};
 
 /// Writes the lines for a request that passed or was refused. In Tyk's default mode a refusal has no `X-Ratelimit-*`.
@@ -14,6 +15,37 @@ pub(super) fn write(exchange: &mut Exchange<'_>, key: &Key, limits: &RequestLimi
     if settings.answers.ietf_limit_headers {
         write_ietf(exchange, limits);
         write_retry(exchange, limits, refused);
+    }
+}
+
+/// Adds the lines of one more rate of `requests` in `window_s`: `room` is left, and after `full` all of it. Tyk's lines have room for one rate: the
+/// first, or the one that refuses.
+pub(super) fn add_rate(
+    exchange: &mut Exchange<'_>,
+    name: &str,
+    (requests, window_s): (f64, f64),
+    (room, full): (u64, Duration),
+    refused: Option<Duration>,
+) {
+    let answers = &exchange.arrival.settings.answers;
+    let lines = &mut exchange.response.limit_lines;
+    if refused.is_some() {
+        lines.clear();
+    }
+    let requests = requests as u64;
+    if answers.tyk_limit_headers && !answers.reports_quotas && lines.is_empty() {
+        let reset = exchange.arrival.unix_s.saturating_add(full.as_secs());
+        let _ = write!(lines, "X-Ratelimit-Limit: {requests}\r\nX-Ratelimit-Remaining: {room}\r\nX-Ratelimit-Reset: {reset}\r\n");
+    }
+    if answers.ietf_limit_headers {
+        let (window_s, full_s) = (window_s.ceil() as u64, full.as_secs_f64().ceil() as u64);
+        let _ = write!(
+            lines,
+            "RateLimit-Policy: \"{name}\";q={requests};w={window_s}\r\nRateLimit: \"{name}\";r={room};t={full_s}\r\n"
+        );
+    }
+    if let Some(wait) = refused {
+        let _ = write!(lines, "Retry-After: {}\r\n", (wait.as_secs_f64().ceil() as u64).max(1));
     }
 }
 

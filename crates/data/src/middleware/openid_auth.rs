@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tollgate_access::identity::{self, Identity};
+use tollgate_access::identity::{self, Identity, right_to};
 use tollgate_access::jwt::{
     AlgorithmFamily, Checked, ClaimNames, ClaimTexts, Claims, FETCH_TIME_MAX, GrantedScopes, JwtToken, KeySet, KeySource, SetRules,
     SigningAlgorithm, TimeChecks, Validity,
@@ -22,6 +22,7 @@ use tollgate_access::jwt::{
 use tollgate_engine::HoldUntil;
 use tollgate_engine::Work;
 use tollgate_model::api::{AuthMethod, ScopeCheck, ScopeClaim};
+use tollgate_model::session::AccessRight;
 use tollgate_tls::ServiceKind;
 use tollgate_tls::TlsRules;
 
@@ -34,6 +35,8 @@ pub(super) struct OpenIdAuth {
     places: CredentialPlaces,
     org_id: String,
     providers: Vec<OpenidProvider>,
+    /// The right of a token without a policy, if it has one.
+    right: Option<Arc<AccessRight>>,
     scopes: ScopeClaim,
     claims: ClaimNames,
     /// Whether the same user of two clients counts as two users.
@@ -91,6 +94,7 @@ impl OpenIdAuth {
             places: CredentialPlaces::new(definition.places(AuthMethod::OpenId)),
             org_id: definition.org_id.clone(),
             providers,
+            right: definition.tollgate.jwt.policies_optional.then(|| right_to(definition)),
             scopes: definition.scopes.oidc.clone(),
             claims: ClaimNames::used_in(definition),
             segregates: definition.openid_options.segregate_by_client,
@@ -141,13 +145,17 @@ impl OpenIdAuth {
         let (client, policy) = client_of(&claims, &provider.clients).ok_or(IdentityStop::Refuse)?;
         let user = claims.text("sub").ok_or(IdentityStop::Refuse)?;
         let policies = self.policies(&claims, policy);
-        if !identity::is_usable(&policies, &self.org_id, exchange.arrival.keys) {
+        let right = self.right.as_ref().filter(|_| policies.is_empty());
+        if right.is_none() && !identity::is_usable(&policies, &self.org_id, exchange.arrival.keys) {
             return Err(IdentityStop::Refuse);
         }
         let subject = if self.segregates { format!("{client}{user}") } else { user.to_owned() };
         let alias = format!("{client}:{user}");
         let (keys, unix_s) = (exchange.arrival.keys, exchange.arrival.unix_s);
-        let identity = Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s);
+        let identity = match right {
+            Some(right) => Identity::with_right(keys, &self.org_id, &subject, right),
+            None => Identity::with_policies(keys, &self.org_id, &subject, alias, policies, Some(ends), unix_s),
+        };
         let scopes = GrantedScopes::of(self.granted.as_ref(), |name| claims.0.get(name));
         Ok(AdmittedIdentity { identity, claims: self.claims.texts(&token, &claims), scopes, validity, generation })
     }
@@ -155,7 +163,7 @@ impl OpenIdAuth {
     /// The policies of the token's scopes if scopes are mapped to policies, else its client's policy.
     fn policies(&self, claims: &Claims, of_client: &str) -> Vec<String> {
         if self.scopes.scope_to_policy.is_empty() {
-            return vec![of_client.to_owned()];
+            return if of_client.is_empty() { Vec::new() } else { vec![of_client.to_owned()] };
         }
         let mut policies: Vec<String> = Vec::new();
         for scope in claims.scopes(self.scopes.claim()) {

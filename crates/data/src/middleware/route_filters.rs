@@ -1,15 +1,18 @@
-//! What a rule of a route does with its requests: changes of headers, redirects, other hosts and paths. Reads `tollgate.route.rules`. The client
-//! sees redirects. Does not use the store.
+//! What a rule of a route does with its requests: changes of headers, redirects, answers, other hosts and paths. Reads `tollgate.route.rules`. The
+//! client sees redirects and the statuses of answers. Does not use the store.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
+use crate::refusal::{Refusal, RefusalText};
+use crate::request_text::{RequestText, scheme};
 use crate::route_rules::{RulePathRewrite, RuleRewrite, header_changes};
-use tollgate_model::api::RouteRedirect;
+use tollgate_model::api::{RouteAnswer, RouteRedirect};
 
 pub(super) struct RouteFilters {
     request: Vec<HeaderChange>,
+    answer: Option<Refusal>,
     redirect: Option<RuleRedirect>,
     rewrite: Option<RuleRewrite>,
 }
@@ -21,20 +24,37 @@ struct RuleRedirect {
     host: Option<String>,
     port: Option<u16>,
     path: Option<RulePathRewrite>,
+    /// The whole location, in place of the others.
+    location: Option<RequestText>,
     status: u16,
 }
 
 impl RouteFilters {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let (_, rule) = source.rule?;
+        let (index, rule) = source.rule?;
+        let redirect = rule.redirect.as_ref().map(RuleRedirect::new).transpose();
+        let rewrite = rule.rewrite.as_ref().map(RuleRewrite::new).transpose();
+        let mut report = |member: &str, error: String| {
+            source.context.error(
+                format!("$.tollgate.route.rules[{index}].{member}.path.replace.regex"),
+                format!("not a valid pattern: {error}"),
+            );
+        };
         let filters = RouteFilters {
             request: header_changes(&rule.request_headers),
-            redirect: rule.redirect.as_ref().map(RuleRedirect::new),
-            rewrite: rule.rewrite.as_ref().map(RuleRewrite::new),
+            answer: rule.answer.as_ref().map(answer),
+            redirect: redirect.map_err(|error| report("redirect", error)).ok()?,
+            rewrite: rewrite.map_err(|error| report("rewrite", error)).ok()?,
         };
-        let is_empty = filters.request.is_empty() && filters.redirect.is_none() && filters.rewrite.is_none();
-        if is_empty { None } else { Some(Box::new(filters)) }
+        let acts =
+            !filters.request.is_empty() || filters.answer.is_some() || filters.redirect.is_some() || filters.rewrite.is_some();
+        acts.then(|| Box::new(filters) as Box<dyn Middleware>)
     }
+}
+
+/// The refusal that a rule answers with.
+fn answer(written: &RouteAnswer) -> Refusal {
+    RefusalText::new(written.status, "route_answer", written.message.clone()).into()
 }
 
 impl Middleware for RouteFilters {
@@ -43,6 +63,9 @@ impl Middleware for RouteFilters {
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
+        if let Some(answer) = &self.answer {
+            return Step::Refuse(answer.clone());
+        }
         if let Some(redirect) = &self.redirect {
             let location = redirect.location(exchange);
             exchange.begin_reply(redirect.status).edits.add("Location", location.as_bytes());
@@ -59,26 +82,29 @@ impl Middleware for RouteFilters {
 }
 
 impl RuleRedirect {
-    fn new(written: &RouteRedirect) -> Self {
+    fn new(written: &RouteRedirect) -> Result<Self, String> {
         let scheme = match written.scheme.as_str() {
             "http" => Some("http"),
             "https" => Some("https"),
             _ => None,
         };
-        RuleRedirect {
+        Ok(RuleRedirect {
             scheme,
             host: Some(written.host.clone()).filter(|host| !host.is_empty()),
             port: Some(written.port).filter(|port| *port != 0),
-            path: written.path.as_ref().map(RulePathRewrite::new),
+            path: written.path.as_ref().map(RulePathRewrite::new).transpose()?,
+            location: Some(written.location.as_str()).filter(|location| !location.is_empty()).map(RequestText::new),
             status: written.status,
-        }
+        })
     }
 
     fn location(&self, exchange: &Exchange<'_>) -> String {
+        if let Some(location) = &self.location {
+            return location.of(exchange);
+        }
         let authority = std::str::from_utf8(exchange.request.authority).unwrap_or_default();
         let (own_host, own_port) = split_port(authority);
-        let own_scheme = if exchange.arrival.tls.is_some() { "https" } else { "http" };
-        let scheme = self.scheme.unwrap_or(own_scheme);
+        let scheme = self.scheme.unwrap_or_else(|| scheme(exchange));
         let host = self.host.as_deref().unwrap_or(own_host);
         // A scheme brings its port; without one, the port is that of the listener.
         let port = match (self.port, self.scheme) {

@@ -3,6 +3,7 @@
 //! one; when it does not answer, the client sees 503 `Sessions cannot be read at the moment`. A key that requires a password, a signature
 //! or a token is not sufficient alone. With `use_certificate` a client certificate replaces the key or must accompany it: 401 `Client
 //! certificate required`, 403 `Certificate has expired`. With `validate_signature` a signature must accompany it: see `key_signature`.
+//! `tollgate.key_ring` names keys that are in no store.
 
 mod key_signature;
 
@@ -13,11 +14,13 @@ use crate::refusal::{self, Refusal};
 use crate::template::uses_token;
 use key_signature::KeySignature;
 use tollgate_access::keys::{HeldKey, Key};
-use tollgate_model::api::AuthMethod;
+use tollgate_model::api::{AuthMethod, KeyRing};
 
 pub(super) struct TokenAuth {
     places: CredentialPlaces,
     org_id: String,
+    /// Where keys are looked for before the store, or in its place.
+    ring: Option<KeyRing>,
     /// Whether this is the only authentication method.
     alone: bool,
     /// Whether a client certificate can replace a key, and must accompany one.
@@ -38,6 +41,7 @@ impl TokenAuth {
             Box::new(TokenAuth {
                 places: CredentialPlaces::new(definition.places(AuthMethod::Token)),
                 org_id: definition.org_id.clone(),
+                ring: definition.tollgate.key_ring.clone(),
                 alone: definition.auth_methods().count() == 1,
                 signature: KeySignature::compile(definition.places(AuthMethod::Token), source.variable_scope()),
                 use_certificate: definition.places(AuthMethod::Token).use_certificate,
@@ -89,9 +93,12 @@ impl TokenAuth {
 
     fn key(&self, exchange: &mut Exchange<'_>) -> Result<HeldKey, Step> {
         let Some(token) = self.places.find(exchange) else { return self.key_of_certificate(exchange) };
-        let known = match exchange.arrival.keys.find(&token, &self.org_id) {
-            Some(key) => Some(key),
-            None => exchange.ask_for_key(&token, &self.org_id)?,
+        let known = match &self.ring {
+            None => exchange.key_or_ask(&token, &self.org_id)?,
+            Some(ring) => match exchange.arrival.keys.find_in_ring(&ring.name, &token) {
+                None if ring.stored_keys => exchange.key_or_ask(&token, &self.org_id)?,
+                known => known,
+            },
         };
         let key = known.filter(|key| !self.alone || !key.is_only_a_name()).ok_or(Step::Refuse(refusal::KEY_DISALLOWED))?;
         if key.is_bound() || self.use_certificate {

@@ -28,6 +28,8 @@ pub enum RulePath {
     Exact(String),
     /// Whole segments at its beginning, without a slash at their end; empty for every path.
     Prefix(String),
+    /// Characters at its beginning.
+    Start(String),
     /// An expression for the whole path.
     Pattern(Regex),
 }
@@ -114,6 +116,7 @@ impl RulePath {
                 let rest = path.strip_prefix(prefix.as_str())?;
                 (rest.is_empty() || rest.starts_with('/')).then_some(prefix.len())
             }
+            RulePath::Start(start) => path.starts_with(start.as_str()).then(|| start.strip_suffix('/').unwrap_or(start).len()),
             RulePath::Pattern(pattern) => (request.may_look_at(path.len()) && pattern.is_match(path)).then_some(path.len()),
         }
     }

@@ -15,6 +15,8 @@ pub(crate) struct Hosts<T> {
     literal: HashMap<String, T>,
     /// By what follows `*.`.
     wildcards: HashMap<String, T>,
+    /// By what follows `?.`, which stands for one label.
+    one_label: HashMap<String, T>,
     patterns: Vec<HostPattern<T>>,
 }
 
@@ -27,12 +29,13 @@ struct HostPattern<T> {
 }
 
 impl<T: Default> Hosts<T> {
-    /// The value of a host or, with `*.` before it, of all below it; made on first use.
+    /// The value of a host or, with `*.` before it, of all below it, with `?.` of those with one label more; made on first use.
     pub(crate) fn wildcard_entry(&mut self, host: &str) -> &mut T {
         let host = normal_host(host);
-        match host.strip_prefix("*.") {
-            Some(below) => self.wildcards.entry(below.to_owned()).or_default(),
-            None => self.literal.entry(host.into_owned()).or_default(),
+        match (host.strip_prefix("*."), host.strip_prefix("?.")) {
+            (Some(below), _) => self.wildcards.entry(below.to_owned()).or_default(),
+            (None, Some(parent)) => self.one_label.entry(parent.to_owned()).or_default(),
+            (None, None) => self.literal.entry(host.into_owned()).or_default(),
         }
     }
 
@@ -55,8 +58,8 @@ impl<T: Default> Hosts<T> {
         self.patterns.get_mut(index).map(|known| &mut known.value).ok_or_else(|| pattern.to_owned())
     }
 
-    /// The values of all patterns that `host` (with or without a port, in normal form) matches: its own first, then those of the hosts that it is
-    /// below, the longest first.
+    /// The values of all patterns that `host` (with or without a port, in normal form) matches: its own first, then that of its parent with one
+    /// label, then those of the hosts that it is below, the longest first.
     pub(crate) fn find<'s>(&'s self, host: &'s str) -> impl Iterator<Item = &'s T> {
         let name = without_port(host);
         let literal = [host, name].into_iter().take(if host == name { 1 } else { 2 }).filter_map(|host| self.literal.get(host));
@@ -65,16 +68,18 @@ impl<T: Default> Hosts<T> {
         let has_wildcards = !self.wildcards.is_empty() && name.len() <= HOST_BYTES_MAX;
         let dots = if has_wildcards { name } else { "" }.match_indices('.');
         let wildcards = dots.filter_map(move |(dot, _)| self.wildcards.get(name.get(dot + 1..)?));
-        literal.chain(wildcards).chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
+        let one_label = if self.one_label.is_empty() { None } else { name.split_once('.') };
+        let one_label = one_label.filter(|(label, _)| !label.is_empty()).and_then(|(_, parent)| self.one_label.get(parent));
+        literal.chain(one_label).chain(wildcards).chain(self.patterns.iter().filter(fits).map(|pattern| &pattern.value))
     }
 
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        let named = self.literal.values_mut().chain(self.wildcards.values_mut());
+        let named = self.literal.values_mut().chain(self.wildcards.values_mut()).chain(self.one_label.values_mut());
         named.chain(self.patterns.iter_mut().map(|pattern| &mut pattern.value))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.literal.is_empty() && self.wildcards.is_empty() && self.patterns.is_empty()
+        self.literal.is_empty() && self.wildcards.is_empty() && self.one_label.is_empty() && self.patterns.is_empty()
     }
 }
 

@@ -124,7 +124,7 @@ impl RouterBuilder {
         self.insert(host, path, route)
     }
 
-    /// Adds a match of a rule. `host` may begin with `*.`.
+    /// Adds a match of a rule. `host` may begin with `*.` or `?.`.
     pub fn add_rule(&mut self, host: Option<&str>, path: &RulePath, conditions: &Arc<RuleConditions>, (api, rule): (usize, usize)) {
         let rank = self.rank;
         self.rank += 1;
@@ -144,6 +144,7 @@ impl RouterBuilder {
                 route.strict = true;
                 tree.root.insert(prefix.as_bytes(), route);
             }
+            RulePath::Start(start) => tree.root.insert(start.as_bytes(), route),
             RulePath::Pattern(pattern) => {
                 route.template = Some(pattern.clone());
                 tree.patterns.push(route);
@@ -268,9 +269,17 @@ impl Route {
             Some(entry) => entry.conditions.hold(request).then_some(Found {
                 api: self.api,
                 listen_bytes: 0,
-                rule: Some(FoundRule { rule: entry.rule, prefix_bytes: bytes }),
+                rule: Some(FoundRule { rule: entry.rule, prefix_bytes: self.prefix_bytes(path, bytes) }),
             }),
         }
+    }
+
+    /// Length of what a rule's prefix matched. The slash at its end belongs to the rest.
+    #[inline]
+    fn prefix_bytes(&self, path: &str, bytes: usize) -> usize {
+        let is_prefix = !self.whole && self.template.is_none();
+        let ends_with_slash = is_prefix && bytes > 0 && path.as_bytes().get(bytes - 1) == Some(&b'/');
+        if ends_with_slash { bytes - 1 } else { bytes }
     }
 
     /// Length of the listen path if this route matches `path`, whose first `depth` bytes are the route's literal part.

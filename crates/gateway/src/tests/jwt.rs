@@ -369,3 +369,20 @@ fn a_method_that_gives_no_session_lets_nobody_in() {
     assert!(response.text().contains("Session state is missing or unset!"), "{response}");
     assert_eq!(upstream.requests(), 0);
 }
+
+#[test]
+fn a_token_without_policies_may_call_the_api_alone_that_lets_it() {
+    let upstream = Upstream::ok();
+    let open = |id: &str, is_open: bool| {
+        let definition = with_tokens(id, &upstream).set("jwt_default_policies", json!([]));
+        definition.set("tollgate", json!({"jwt": {"policies_optional": is_open}}))
+    };
+    let gateway = start_with([open("a", true), open("b", false)], &[policy("basic", json!({}))]);
+    let token = hs256(SECRET, &json!({"sub": "joe"}));
+    assert_eq!(call(&gateway, "/a/x", &token).status, 200);
+    assert_eq!(call(&gateway, "/a/x", &token).status, 200, "from the cache");
+    assert_eq!(call(&gateway, "/b/x", &token).status, 403);
+    // Who names a policy has it, or nothing.
+    assert_eq!(call(&gateway, "/a/x", &hs256(SECRET, &json!({"sub": "joe", "pol": "nowhere"}))).status, 403);
+    assert_eq!(call(&gateway, "/a/x", &hs256(b"another secret", &json!({"sub": "joe"}))).status, 403);
+}

@@ -119,3 +119,19 @@ fn a_document_of_another_issuer_is_not_believed() {
     assert_eq!(call(&gateway, "/a/x", &signer.token(&claims(&alias, json!({})))).status, 401);
     assert_eq!(server.take_targets(), ["/.well-known/openid-configuration"], "its keys are not asked for");
 }
+
+#[test]
+fn a_client_without_a_policy_is_let_in_where_the_api_says_so() {
+    let signer = Signer::new("k1");
+    let (_server, issuer) = provider(&signer);
+    let upstream = Upstream::ok();
+    let options = json!({"providers": [{"issuer": issuer, "client_ids": {STANDARD.encode("shop"): ""}}]});
+    let open = |id: &str, is_open: bool| {
+        let definition = keyed(id, &upstream).set("use_openid", true).set("openid_options", options.clone());
+        definition.set("tollgate", json!({"jwt": {"policies_optional": is_open}}))
+    };
+    let gateway = start_with([open("a", true), open("b", false)], &[policy("basic", json!({}))]);
+    let token = signer.token(&claims(&issuer, json!({})));
+    assert_eq!((call(&gateway, "/a/x", &token).status, call(&gateway, "/b/x", &token).status), (200, 401));
+    assert_eq!(call(&gateway, "/a/x", &signer.token(&claims(&issuer, json!({"aud": "stranger"})))).status, 401);
+}

@@ -203,6 +203,7 @@ mod trailers;
 mod tyk_certificates;
 mod tyk_control;
 mod tyk_events;
+mod tyk_operator;
 mod tyk_redis;
 mod unusable_fields;
 mod upgrade;

@@ -56,6 +56,20 @@ pub(super) fn assign<'c>(gateways: impl Iterator<Item = &'c Object<Gateway>> + C
     assigned
 }
 
+/// The address of all Ingresses: the one that is asked for, the one that their status has, a free one, or one that a gateway has too.
+pub(super) fn of_ingresses(
+    pool: &AddressPool,
+    asked: Option<IpAddr>,
+    written: impl Iterator<Item = IpAddr>,
+    taken: &BTreeSet<IpAddr>,
+) -> Option<IpAddr> {
+    let mut written = written;
+    asked
+        .or_else(|| written.find(|address| pool.has(*address)))
+        .or_else(|| pool.free(taken))
+        .or_else(|| pool.free(&BTreeSet::new()))
+}
+
 /// Those that a gateway asks for by name.
 fn asked(gateway: &Gateway, pool: &AddressPool, taken: &mut BTreeSet<IpAddr>) -> Addresses {
     let mut addresses = Addresses::default();
@@ -78,6 +92,12 @@ fn asked(gateway: &Gateway, pool: &AddressPool, taken: &mut BTreeSet<IpAddr>) ->
         }
     }
     addresses
+}
+
+/// Those of an Ingress's status.
+pub(super) fn written_of_ingress(status: &Value) -> impl Iterator<Item = IpAddr> + '_ {
+    let addresses = status.pointer("/loadBalancer/ingress").and_then(Value::as_array).into_iter().flatten();
+    addresses.filter_map(|address| address.get("ip")?.as_str()?.parse().ok())
 }
 
 /// Those of a status.

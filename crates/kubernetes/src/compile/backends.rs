@@ -122,6 +122,18 @@ impl<'c> Backends<'c> {
         ResolvedBackend { name: format!("{key}{number}{suffix}{by}"), service: Some(key), document: Some(document), fault: None }
     }
 
+    /// A port of a service that is spoken to with TLS, as `tls` says. `name` is the backend's in the table.
+    pub(super) fn secure(&self, key: &Key, port: u16, tls: Map<String, Value>, name: String) -> Result<ResolvedBackend, Fault> {
+        let missing = || Fault::new("BackendNotFound", format!("The Service {key} does not exist, or has no port {port}"));
+        let service = self.cluster.services.get(key).ok_or_else(missing)?;
+        let service_port = service.spec.ports.iter().find(|candidate| candidate.port == port).ok_or_else(missing)?;
+        let mut document = self.document(service, service_port, "https", None, None);
+        if let Value::Object(members) = &mut document {
+            members.insert("tls".to_owned(), Value::Object(tls));
+        }
+        Ok(ResolvedBackend { name, service: Some(key.clone()), document: Some(document), fault: None })
+    }
+
     fn document(
         &self,
         service: &Object<Service>,

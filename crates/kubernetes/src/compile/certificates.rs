@@ -3,7 +3,7 @@
 use super::grants::{Referent, Referrer, is_granted};
 use crate::cluster::Cluster;
 use crate::conditions::Fault;
-use crate::objects::{Key, ObjectRef};
+use crate::objects::{Key, ObjectRef, Secret};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::pem::PemObject;
@@ -33,14 +33,73 @@ pub(super) fn key_pair(cluster: &Cluster, from: Referrer<'_>, to: &ObjectRef, na
     let invalid = |why: &str| Fault::new(names.invalid, format!("The Secret {key} {why}"));
     let secret = cluster.secrets.get(&key).filter(|secret| secret.spec.kind == "kubernetes.io/tls");
     let secret = secret.ok_or_else(|| invalid("does not exist, or is not of the type kubernetes.io/tls"))?;
-    let decoded = |name: &str| -> Result<String, Fault> {
-        let written = secret.spec.data.get(name).ok_or_else(|| invalid(&format!("has no {name}")))?;
-        let bytes = STANDARD.decode(written).map_err(|_| invalid(&format!("has a {name} that is not in Base64")))?;
-        String::from_utf8(bytes).map_err(|_| invalid(&format!("has a {name} that is not in PEM")))
-    };
-    let (certificate, private_key) = (decoded("tls.crt")?, decoded("tls.key")?);
-    check_pair(&certificate, &private_key).map_err(|why| invalid(&why))?;
+    pair_of(&secret.spec).map_err(|why| invalid(&why))
+}
+
+/// A certificate with its key, in one text.
+///
+/// # Errors
+/// What is wrong with the secret.
+pub(super) fn pair_of(secret: &Secret) -> Result<String, String> {
+    let (certificate, private_key) = (text_of(secret, "tls.crt")?, text_of(secret, "tls.key")?);
+    check_pair(&certificate, &private_key)?;
     Ok(format!("{}\n{}", certificate.trim_end(), private_key.trim_start()))
+}
+
+/// An entry of a secret.
+///
+/// # Errors
+/// It is not there, or is no text.
+pub(super) fn text_of(secret: &Secret, name: &str) -> Result<String, String> {
+    let written = secret.data.get(name).ok_or_else(|| format!("has no {name}"))?;
+    let bytes = STANDARD.decode(written).map_err(|_| format!("has a {name} that is not in Base64"))?;
+    String::from_utf8(bytes).map_err(|_| format!("has a {name} that is no text"))
+}
+
+/// The certificates of authorities in a secret.
+///
+/// # Errors
+/// What is wrong with the secret.
+pub(super) fn authorities_of(secret: &Secret) -> Result<String, String> {
+    let text = text_of(secret, "ca.crt")?;
+    match certificates(&text) {
+        Some(list) if !list.is_empty() => Ok(text),
+        _ => Err("has a ca.crt that is no list of certificates in PEM".to_owned()),
+    }
+}
+
+/// The certificate in a secret of any type.
+pub(super) struct SecretPem {
+    /// The first one of the chain.
+    pub leaf: CertificateDer<'static>,
+    /// The chain, and the private key if there is one.
+    pub text: String,
+    pub has_key: bool,
+}
+
+/// `tls.crt` of a secret, with `tls.key` if it has one.
+///
+/// # Errors
+/// Why it can't be used; begins with a verb.
+pub(super) fn pem_in_secret(cluster: &Cluster, key: &Key) -> Result<SecretPem, String> {
+    let secret = cluster.secrets.get(key).ok_or("does not exist")?;
+    let decoded = |name: &str| -> Result<Option<String>, String> {
+        let Some(written) = secret.spec.data.get(name) else { return Ok(None) };
+        let bytes = STANDARD.decode(written).map_err(|_| format!("has a {name} that is not in Base64"))?;
+        String::from_utf8(bytes).map(Some).map_err(|_| format!("has a {name} that is not in PEM"))
+    };
+    let chain = decoded("tls.crt")?.ok_or("has no tls.crt")?;
+    let private_key = decoded("tls.key")?.filter(|key| !key.trim().is_empty());
+    let leaf =
+        certificates(&chain).and_then(|chain| chain.into_iter().next()).ok_or("has a tls.crt that is no certificate in PEM")?;
+    let text = match &private_key {
+        Some(private_key) => {
+            check_pair(&chain, private_key)?;
+            format!("{}\n{}", chain.trim_end(), private_key.trim_start())
+        }
+        None => chain,
+    };
+    Ok(SecretPem { leaf, text, has_key: private_key.is_some() })
 }
 
 /// The certificates of authorities in a config map.

@@ -140,7 +140,7 @@ pub(super) fn sticky(written: &SessionPersistence) -> Result<Value, Fault> {
 }
 
 /// A duration such as `1h30m` or `500ms`.
-fn milliseconds(written: &str) -> Result<u64, Fault> {
+pub(super) fn milliseconds(written: &str) -> Result<u64, Fault> {
     let fault = || unsupported(format!("`{written}` is no duration"));
     let mut rest = written;
     let mut sum: u64 = 0;

@@ -1,5 +1,6 @@
 //! Routes of all kinds: their parents, their definitions, and what is said of them.
 
+use super::attached::{AttachedPolicies, EffectivePolicies};
 use super::attachment::{Attached, ParentState, attach};
 use super::backends::{Backends, OwnCertificate, Traffic};
 use super::filters::unsupported;
@@ -8,18 +9,19 @@ use super::grants::Referrer;
 use super::hosts::overlap;
 use super::listeners::Protocol;
 use super::policies::Policies;
+use super::route_definitions::{GroupedListeners, PlacedRule, RouteDocument, ServedRoute};
 use super::rule_context::RuleContext;
 use super::{grpc, http, streams};
 use crate::cluster::{Cluster, Objects};
 use crate::conditions::Fault;
-use crate::objects::{Key, Metadata, Object, ResourceKind, RouteSpec};
-use serde_json::{Value, json};
+use crate::objects::{Key, Metadata, NamedRule, Object, ResourceKind, RouteSpec};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) struct Routes<'c> {
     pub all: Vec<CompiledRoute<'c>>,
     pub backends: Backends<'c>,
-    definitions: BTreeMap<String, Value>,
+    pub definitions: BTreeMap<String, RouteDocument>,
     /// The hosts of routes for HTTP and for gRPC at each listener.
     hosts: BTreeMap<(String, ResourceKind), Vec<Vec<String>>>,
 }
@@ -32,6 +34,8 @@ pub(super) struct CompiledRoute<'c> {
     pub unresolved: Option<Fault>,
     /// Some rules are left out.
     pub dropped: Option<String>,
+    /// The policies that apply to its rules.
+    pub policies: BTreeSet<EffectivePolicies>,
 }
 
 /// Attachments that can share one definition: what backends see of the gateway is the same.
@@ -40,12 +44,23 @@ struct Group {
     /// The gateway whose certificate backends see.
     certificate_of: Option<Key>,
     terminates: bool,
+    /// The policies of the gateway and the listener.
+    inherited: EffectivePolicies,
+}
+
+/// What routes are compiled with.
+#[derive(Clone, Copy)]
+pub(super) struct RouteSources<'r, 'c> {
+    pub cluster: &'c Cluster,
+    pub policies: &'r Policies<'c>,
+    pub attached: &'r AttachedPolicies<'c>,
 }
 
 type RuleOf<R> = fn(&R, &mut RuleContext<'_, '_>) -> Result<Value, Fault>;
 
 impl<'c> Routes<'c> {
-    pub(super) fn of(cluster: &'c Cluster, gateways: &mut Gateways<'c>, policies: &Policies<'c>) -> Self {
+    pub(super) fn of(sources: RouteSources<'_, 'c>, gateways: &mut Gateways<'c>) -> Self {
+        let cluster = sources.cluster;
         let mut routes =
             Routes { all: Vec::new(), backends: Backends::new(cluster), definitions: BTreeMap::new(), hosts: BTreeMap::new() };
         let (mut of_http, mut of_grpc) = (by_age(&cluster.http_routes).peekable(), by_age(&cluster.grpc_routes).peekable());
@@ -57,9 +72,9 @@ impl<'c> Routes<'c> {
                 (http, _) => http.is_some(),
             };
             if let Some(route) = if is_http { of_http.next() } else { None } {
-                routes.add(cluster, gateways, policies, ResourceKind::HttpRoute, route, http::rule);
+                routes.add(sources, gateways, ResourceKind::HttpRoute, route, http::rule);
             } else if let Some(route) = of_grpc.next() {
-                routes.add(cluster, gateways, policies, ResourceKind::GrpcRoute, route, grpc::rule);
+                routes.add(sources, gateways, ResourceKind::GrpcRoute, route, grpc::rule);
             }
         }
         for (kind, objects) in [
@@ -67,43 +82,39 @@ impl<'c> Routes<'c> {
             (ResourceKind::TcpRoute, &cluster.tcp_routes),
             (ResourceKind::UdpRoute, &cluster.udp_routes),
         ] {
-            by_age(objects).for_each(|route| routes.add(cluster, gateways, policies, kind, route, streams::rule));
+            by_age(objects).for_each(|route| routes.add(sources, gateways, kind, route, streams::rule));
         }
         routes
     }
 
-    pub(super) fn definitions(&self) -> BTreeMap<String, Value> {
-        self.definitions.clone()
-    }
-
-    fn add<R>(
+    fn add<R: NamedRule>(
         &mut self,
-        cluster: &Cluster,
+        sources: RouteSources<'_, 'c>,
         gateways: &mut Gateways<'c>,
-        policies: &Policies<'c>,
         kind: ResourceKind,
         object: &'c Object<RouteSpec<R>>,
         rule_of: RuleOf<R>,
     ) {
         let spec = &object.spec;
         let attached = Attached { kind, namespace: &object.metadata.namespace, parents: &spec.parent_refs, hosts: &spec.hostnames };
-        let mut parents = attach(cluster, gateways, attached);
+        let mut parents = attach(sources.cluster, gateways, attached);
         if parents.is_empty() && !has_own_entry(&object.status) {
             return;
         }
         if matches!(kind, ResourceKind::HttpRoute | ResourceKind::GrpcRoute) {
             self.make_way(gateways, kind, &mut parents);
         }
-        let groups = groups(gateways, &parents);
+        let key = object.metadata.key();
+        let groups = groups(gateways, sources.attached, &parents);
         let (mut unresolved, mut dropped, mut has_rules) = (None, Vec::new(), spec.rules.is_empty());
-        let mut compiled = Vec::new();
+        let (mut compiled, mut in_effect) = (Vec::new(), BTreeSet::new());
         for (number, (group, listeners)) in groups.iter().enumerate() {
             let certificate = group.certificate_of.as_ref().and_then(|gateway| {
                 let text = gateways.by_key.get(gateway)?.certificate.as_ref()?.as_ref().ok()?;
                 Some(OwnCertificate { gateway, text })
             });
             let from = Referrer { kind: kind.name(), namespace: &object.metadata.namespace };
-            let mut context = RuleContext::new(&self.backends, policies, from, traffic(kind, group), certificate);
+            let mut context = RuleContext::new(&self.backends, sources.policies, from, traffic(kind, group), certificate);
             let mut rules = Vec::with_capacity(spec.rules.len());
             for (position, written) in spec.rules.iter().enumerate() {
                 let rule = if position > 0 && traffic(kind, group) >= Traffic::Terminated {
@@ -112,7 +123,11 @@ impl<'c> Routes<'c> {
                     rule_of(written, &mut context)
                 };
                 match rule {
-                    Ok(rule) => rules.push(rule),
+                    Ok(document) => {
+                        let policies = sources.attached.of_rule(kind, &key, written.name(), group.inherited);
+                        in_effect.insert(policies);
+                        rules.push(PlacedRule { position, name: written.name().map(str::to_owned), document, policies });
+                    }
                     // What can't act can't in any group.
                     Err(fault) if number == 0 => dropped.push((position, fault)),
                     Err(_) => {}
@@ -130,12 +145,14 @@ impl<'c> Routes<'c> {
             });
             compiled.clear();
         }
-        let key = object.metadata.key();
         let mut used_by_groups = Vec::new();
+        let inherits_same = groups.keys().map(|group| group.inherited).collect::<BTreeSet<_>>().len() == 1;
         for (group, listeners, rules, used) in compiled {
-            let (id, definition) = definition(kind, &object.metadata, group, listeners, rules);
+            let names = if inherits_same { String::new() } else { sources.attached.names(group.inherited) };
+            let suffix = format!("{}{names}", group.suffix());
+            let route = ServedRoute { kind, metadata: &object.metadata, suffix: &suffix, listeners, attached: sources.attached };
             if !listeners.is_empty() {
-                self.definitions.insert(id, definition);
+                self.definitions.extend(route.definitions(rules).into_iter().map(|document| (document.id.clone(), document)));
             }
             used_by_groups.push(used);
         }
@@ -149,7 +166,15 @@ impl<'c> Routes<'c> {
             let each = dropped.iter().map(|(position, fault)| format!("{position}: {}", fault.message));
             format!("Dropped Rule(s) {}", each.collect::<Vec<_>>().join("; "))
         });
-        self.all.push(CompiledRoute { kind, metadata: &object.metadata, status: &object.status, parents, unresolved, dropped });
+        self.all.push(CompiledRoute {
+            kind,
+            metadata: &object.metadata,
+            status: &object.status,
+            parents,
+            unresolved,
+            dropped,
+            policies: in_effect,
+        });
     }
 
     /// Detaches a route from listeners at which an older one of the other kind has the same hosts.
@@ -186,10 +211,20 @@ fn has_own_entry(status: &Value) -> bool {
     status.get("parents").and_then(Value::as_array).is_some_and(|parents| !parents.is_empty())
 }
 
-type GroupedListeners = BTreeMap<String, Vec<String>>;
+impl Group {
+    /// What follows the route's name in ids.
+    fn suffix(&self) -> String {
+        let certificate = self.certificate_of.as_ref().map(|gateway| format!("~{}.{}", gateway.namespace, gateway.name));
+        format!("{}{}", certificate.unwrap_or_default(), if self.terminates { "~terminated" } else { "" })
+    }
+}
 
 /// The listeners at which a route is served, with its hosts there, by what backends see. At least one group, whose rules tell what is wrong.
-fn groups(gateways: &Gateways<'_>, parents: &[ParentState<'_>]) -> BTreeMap<Group, GroupedListeners> {
+fn groups(
+    gateways: &Gateways<'_>,
+    policies: &AttachedPolicies<'_>,
+    parents: &[ParentState<'_>],
+) -> BTreeMap<Group, GroupedListeners> {
     let mut groups: BTreeMap<Group, GroupedListeners> = BTreeMap::new();
     for parent in parents {
         let Some(gateway) = gateways.by_key.get(&parent.gateway) else { continue };
@@ -197,7 +232,9 @@ fn groups(gateways: &Gateways<'_>, parents: &[ParentState<'_>]) -> BTreeMap<Grou
         for attached in &parent.listeners {
             let Some(listener) = gateway.listeners.get(attached.position) else { continue };
             let terminates = listener.protocol == Some(Protocol::TlsTerminate);
-            let group = groups.entry(Group { certificate_of: certificate_of.clone(), terminates }).or_default();
+            let name = listener.set.is_none().then_some(listener.written.name.as_str());
+            let inherited = policies.inherited(&parent.gateway, name);
+            let group = groups.entry(Group { certificate_of: certificate_of.clone(), terminates, inherited }).or_default();
             if gateway.is_accepted() && listener.is_served() && !gateway.addresses.bound.is_empty() {
                 group.insert(listener.id.clone(), attached.hosts.clone());
             }
@@ -217,45 +254,6 @@ fn traffic(kind: ResourceKind, group: &Group) -> Traffic {
         ResourceKind::UdpRoute => Traffic::Datagrams,
         _ => Traffic::Http,
     }
-}
-
-fn definition(
-    kind: ResourceKind,
-    metadata: &Metadata,
-    group: &Group,
-    listeners: &GroupedListeners,
-    rules: Vec<Value>,
-) -> (String, Value) {
-    let key = metadata.key();
-    let mut id = format!("k8s-{}-{}.{}", kind.name().to_ascii_lowercase(), key.namespace, key.name);
-    if let Some(gateway) = &group.certificate_of {
-        id.push_str(&format!("~{}.{}", gateway.namespace, gateway.name));
-    }
-    if group.terminates {
-        id.push_str("~terminated");
-    }
-    let form = match kind {
-        ResourceKind::HttpRoute => "http",
-        ResourceKind::GrpcRoute => "grpc",
-        _ => "stream",
-    };
-    let attached: Vec<Value> = listeners.iter().map(|(listener, hosts)| json!({"listener": listener, "hosts": hosts})).collect();
-    let definition = json!({
-        "name": format!("{} {key}", kind.name()),
-        "api_id": id,
-        "org_id": "",
-        "active": true,
-        "use_keyless": true,
-        "version_data": {"not_versioned": true, "versions": {"Default": {"name": "Default", "use_extended_paths": true}}},
-        "proxy": {"listen_path": "/", "target_url": ""},
-        "tollgate": {"route": {
-            "kind": form,
-            "precedence": format!("{}/{key}", metadata.creation_timestamp),
-            "attached": attached,
-            "rules": rules,
-        }},
-    });
-    (id, definition)
 }
 
 fn note_attached(gateways: &mut Gateways<'_>, kind: ResourceKind, key: &Key, parents: &[ParentState<'_>]) {

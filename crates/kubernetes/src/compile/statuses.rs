@@ -1,11 +1,13 @@
 //! Statuses: what is said of each object, laid over what is written there. What others have written stays.
 
+use super::ancestor::{AncestorConditions, ancestor_of};
+use super::attached::statuses_of_policies;
 use super::class;
 use super::gateways::CompiledGateway;
 use super::listeners::CompiledListener;
 use super::policies::CompiledPolicy;
 use super::routes::CompiledRoute;
-use super::{Compiled, ListenerStates, StatusChange};
+use super::{Compiled, ListenerStates, ServeReport, StatusChange};
 use crate::conditions::{Condition, Fault, merged};
 use crate::objects::{GATEWAY_GROUP, Key, Metadata, ResourceKind};
 use serde_json::{Map, Value, json};
@@ -15,8 +17,8 @@ use std::collections::BTreeSet;
 const ANCESTORS_MAX: usize = 16;
 
 /// The statuses that differ from what is written.
-pub(super) fn changes(compiled: &Compiled<'_>, states: &ListenerStates, now: &str) -> Vec<StatusChange> {
-    let mut changes = Changes { states, now, controller: &compiled.settings.controller_name, found: Vec::new() };
+pub(super) fn changes(compiled: &Compiled<'_>, report: &ServeReport, now: &str) -> Vec<StatusChange> {
+    let mut changes = Changes { states: &report.listeners, now, controller: &compiled.settings.controller_name, found: Vec::new() };
     for class in compiled.cluster.gateway_classes.values() {
         if class.spec.controller_name == compiled.settings.controller_name {
             let own = class::conditions(class, compiled.settings);
@@ -38,10 +40,18 @@ pub(super) fn changes(compiled: &Compiled<'_>, states: &ListenerStates, now: &st
             }
         }
     }
-    compiled.routes.all.iter().for_each(|route| changes.route(route));
+    compiled.routes.all.iter().for_each(|route| changes.route(route, &compiled.attached.affect(&route.policies)));
     for policy in &compiled.policies.all {
         let users = policy.services.iter().filter_map(|service| compiled.routes.backends.users.get(service));
-        changes.policy(policy, users.flatten().collect());
+        changes.backend_policy(policy, users.flatten().collect());
+    }
+    for (policy, ancestors) in statuses_of_policies(compiled, report) {
+        changes.policy(policy.kind, policy.metadata, policy.status, &ancestors);
+    }
+    let address: Vec<Value> = compiled.ingresses.address.iter().map(|address| json!({"ip": address.to_string()})).collect();
+    for ingress in compiled.ingresses.objects.iter().filter(|_| !address.is_empty()) {
+        let status = json!({"loadBalancer": {"ingress": address}});
+        changes.add(ResourceKind::Ingress, &ingress.metadata, &ingress.status, status);
     }
     changes.found
 }
@@ -224,7 +234,7 @@ impl Changes<'_> {
         })
     }
 
-    fn route(&mut self, route: &CompiledRoute<'_>) {
+    fn route(&mut self, route: &CompiledRoute<'_>, affected: &[Condition]) {
         let written = route.status.get("parents").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let is_own = |entry: &Value| entry.get("controllerName").and_then(Value::as_str) == Some(self.controller);
         let is_for = |entry: &Value, reference: &Value| is_own(entry) && entry.get("parentRef") == Some(reference);
@@ -236,6 +246,9 @@ impl Changes<'_> {
             ];
             if let (Some(dropped), None) = (&route.dropped, &parent.rejected) {
                 own.push(Condition::is("PartiallyInvalid", "UnsupportedValue").with_message(dropped.clone()));
+            }
+            if parent.rejected.is_none() {
+                own.extend_from_slice(affected);
             }
             Some(json!({
                 "conditions": merged(old.and_then(|old| old.get("conditions")), &own, route.metadata.generation, self.now),
@@ -259,37 +272,36 @@ impl Changes<'_> {
         self.add(route.kind, route.metadata, route.status, json!({"parents": parents}));
     }
 
-    fn policy(&mut self, policy: &CompiledPolicy<'_>, gateways: BTreeSet<&Key>) {
-        let (metadata, status) = (&policy.object.metadata, &policy.object.status);
-        let written = status.get("ancestors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let is_own = |entry: &Value| entry.get("controllerName").and_then(Value::as_str) == Some(self.controller);
+    fn backend_policy(&mut self, policy: &CompiledPolicy<'_>, gateways: BTreeSet<&Key>) {
         let own = [
             Condition::unless("Accepted", "Accepted", policy.rejected.as_ref()),
             Condition::unless("ResolvedRefs", "ResolvedRefs", policy.unresolved.as_ref()),
         ];
+        let ancestors: Vec<_> = gateways.into_iter().map(|gateway| (ancestor_of(gateway), own.to_vec())).collect();
+        self.policy(ResourceKind::BackendTlsPolicy, &policy.object.metadata, &policy.object.status, &ancestors);
+    }
+
+    /// The status of a policy of any kind: its conditions by what it acts at.
+    fn policy(&mut self, kind: ResourceKind, metadata: &Metadata, status: &Value, own: &[AncestorConditions]) {
+        let written = status.get("ancestors").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let is_own = |entry: &Value| entry.get("controllerName").and_then(Value::as_str) == Some(self.controller);
         let mut ancestors: Vec<Value> = written.iter().filter(|entry| !is_own(entry)).cloned().collect();
-        for gateway in gateways {
+        for (reference, conditions) in own {
             if ancestors.len() >= ANCESTORS_MAX {
                 break;
             }
-            let reference = reference_of(gateway);
-            let old = written.iter().find(|entry| is_own(entry) && is_same(entry.get("ancestorRef"), &reference));
+            let old = written.iter().find(|entry| is_own(entry) && is_same(entry.get("ancestorRef"), reference));
             ancestors.push(json!({
                 "ancestorRef": reference,
-                "conditions": merged(old.and_then(|old| old.get("conditions")), &own, metadata.generation, self.now),
+                "conditions": merged(old.and_then(|old| old.get("conditions")), conditions, metadata.generation, self.now),
                 "controllerName": self.controller,
             }));
         }
         if ancestors.is_empty() && written.is_empty() {
             return;
         }
-        self.add(ResourceKind::BackendTlsPolicy, metadata, status, json!({"ancestors": ancestors}));
+        self.add(kind, metadata, status, json!({"ancestors": ancestors}));
     }
-}
-
-fn reference_of(gateway: &Key) -> Map<String, Value> {
-    let members = [("group", GATEWAY_GROUP), ("kind", "Gateway"), ("namespace", &gateway.namespace), ("name", &gateway.name)];
-    members.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }
 
 fn is_same(written: Option<&Value>, reference: &Map<String, Value>) -> bool {

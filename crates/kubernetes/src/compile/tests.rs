@@ -1,12 +1,15 @@
 //! Manifests in, and out what is said of them, in lines: what each listener and route becomes, and each condition with its reason.
 
+mod attached;
 mod attachment;
 mod backends;
 mod gateways;
+mod ingress;
 mod rules;
 mod statuses;
+mod tyk;
 
-use super::{AddressPool, Compiled, InstalledDefinitions, ListenerStates, Settings, compile};
+use super::{AddressPool, Compiled, IngressOptions, InstalledDefinitions, ListenerStates, ServeReport, Settings, compile};
 use crate::cluster::{Change, Cluster};
 use crate::objects::{Metadata, ResourceKind};
 use serde_json::Value;
@@ -42,6 +45,7 @@ pub(super) fn settings() -> Settings {
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         pool: AddressPool(vec!["10.0.0.0/29".parse().unwrap()]),
         definitions: InstalledDefinitions { version: Some("v1.6.3".to_owned()), are_experimental: false },
+        ingress: IngressOptions::default(),
     }
 }
 
@@ -65,7 +69,8 @@ pub(super) fn cluster(manifests: &[&str]) -> Cluster {
 pub(super) fn with<T>(manifests: &[&str], states: &ListenerStates, f: impl FnOnce(&Compiled<'_>, Vec<(String, Value)>) -> T) -> T {
     let (cluster, settings) = (cluster(manifests), settings());
     let compiled = compile(&cluster, &settings);
-    let changes = compiled.status_changes(states, NOW);
+    let report = ServeReport { listeners: states.clone(), ..ServeReport::default() };
+    let changes = compiled.status_changes(&report, NOW);
     let statuses = changes.into_iter().map(|change| (format!("{} {}", change.kind, change.key), change.status)).collect();
     f(&compiled, statuses)
 }

@@ -3,7 +3,7 @@
 mod api_server;
 
 use super::{ControllerOptions, DocumentSink, control};
-use crate::compile::{AddressPool, Documents, ListenerStates};
+use crate::compile::{AddressPool, Documents, IngressOptions, KeyFromSecret, ServeReport};
 use crate::leader::Candidate;
 use api_server::ApiServer;
 use serde_json::{Value, json};
@@ -16,12 +16,26 @@ use std::time::Duration;
 struct KeptDocuments {
     served: Mutex<Vec<Documents>>,
     backends: Mutex<Vec<BTreeMap<String, Value>>>,
+    keys: Mutex<BTreeMap<String, Vec<KeyFromSecret>>>,
+    /// Definitions with these in their text are not taken.
+    rejects: Mutex<Vec<&'static str>>,
 }
 
 impl DocumentSink for KeptDocuments {
-    fn serve(&self, documents: &Documents) -> ListenerStates {
+    fn serve(&self, documents: &Documents) -> ServeReport {
         self.served.lock().unwrap().push(documents.clone());
-        documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect()
+        let rejects = self.rejects.lock().unwrap();
+        let is_rejected = |definition: &Value| rejects.iter().any(|text| definition.to_string().contains(text));
+        let rejected = documents.definitions.iter().filter(|(_, definition)| is_rejected(definition));
+        ServeReport {
+            listeners: documents.listeners.keys().map(|name| (name.clone(), Ok(Vec::new()))).collect(),
+            rejected: rejected.map(|(id, _)| (id.clone(), "$.x: is wrong".to_owned())).collect(),
+            ..ServeReport::default()
+        }
+    }
+
+    fn serve_keys(&self, rings: &BTreeMap<String, Vec<KeyFromSecret>>) {
+        self.keys.lock().unwrap().clone_from(rings);
     }
 
     fn serve_backends(&self, backends: &BTreeMap<String, Value>) {
@@ -33,6 +47,7 @@ impl DocumentSink for KeptDocuments {
 fn start(server: &Arc<ApiServer>) -> Arc<KeptDocuments> {
     let sink = Arc::new(KeptDocuments::default());
     let options = ControllerOptions {
+        ingress: IngressOptions::default(),
         kubeconfig: None,
         controller_name: "tollgate.dev/gateway-controller".to_owned(),
         addresses: AddressPool(vec!["10.0.0.0/24".parse().unwrap()]),
@@ -131,4 +146,43 @@ async fn what_is_missing_is_served_as_soon_as_it_is_installed() {
     assert!(sink.served.lock().unwrap().iter().all(|documents| documents.definitions.is_empty()));
     server.define("httproutes", true);
     eventually("the route is served", || sink.served.lock().unwrap().last().is_some_and(|last| !last.definitions.is_empty())).await;
+}
+
+const POLICY: &str = "/apis/tollgate.dev/v1alpha1/namespaces/default/ratelimitpolicies/p";
+
+fn limit_of_route() -> Value {
+    json!({
+        "kind": "RateLimitPolicy",
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": {
+            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}],
+            "limits": [{"requests": 1, "window": "1s"}],
+        },
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_gateway_does_not_take_is_refused_and_not_left_open() {
+    // What of the definition the gateway does not take, and what it serves then.
+    let cases = [("request_limits", Some("none")), ("k8s-httproute-default.r", None)];
+    for (rejected, expected) in cases {
+        let server = ApiServer::with_route();
+        let sink = start(&server);
+        eventually("the route is served", || !sink.served.lock().unwrap().is_empty()).await;
+        sink.rejects.lock().unwrap().push(rejected);
+        server.put(POLICY, limit_of_route());
+        let is_told =
+            || server.object(POLICY).is_some_and(|policy| policy["status"]["ancestors"][0]["conditions"][0]["status"] == "False");
+        eventually("the policy says why", is_told).await;
+        let policy = server.object(POLICY).unwrap();
+        let accepted = &policy["status"]["ancestors"][0]["conditions"][0];
+        assert_eq!(accepted["reason"], "Invalid");
+        assert_eq!(accepted["message"], "The gateway does not serve k8s-httproute-default.r: $.x: is wrong");
+        let served = sink.served.lock().unwrap().last().cloned().unwrap();
+        let backends = served
+            .definitions
+            .get("k8s-httproute-default.r")
+            .map(|definition| if definition["tollgate"]["route"]["rules"][0].get("backends").is_some() { "some" } else { "none" });
+        assert_eq!(backends, expected, "{rejected}");
+    }
 }

@@ -74,15 +74,28 @@ impl std::fmt::Debug for Secret {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct ConfigMap {
-    pub data: Certificates,
+    pub data: KeptTexts,
 }
 
-/// Of a text's entries, the one that can be a list of certificates.
+/// Of a config map's texts, those that can be referred to: a list of certificates, and definitions of APIs.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub(crate) struct Certificates {
-    #[serde(rename = "ca.crt")]
+#[serde(from = "BTreeMap<String, String>")]
+pub(crate) struct KeptTexts {
+    /// `ca.crt`.
     pub ca: Option<String>,
+    /// OpenAPI documents with Tyk's extension, by their keys.
+    pub definitions: BTreeMap<String, String>,
+}
+
+/// The extension that makes an OpenAPI document the definition of an API.
+pub(crate) const TYK_EXTENSION: &str = "x-tyk-api-gateway";
+
+impl From<BTreeMap<String, String>> for KeptTexts {
+    fn from(mut texts: BTreeMap<String, String>) -> Self {
+        let ca = texts.remove("ca.crt");
+        texts.retain(|_, text| text.contains(TYK_EXTENSION));
+        KeptTexts { ca, definitions: texts }
+    }
 }
 
 /// All that matters of it is in its metadata.

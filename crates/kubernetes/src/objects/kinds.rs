@@ -26,12 +26,33 @@ macro_rules! with_kinds {
             UdpRoute(StreamRoute) udp_routes: GATEWAY_GROUP, ["v1", "v1alpha2"], "UDPRoute", "udproutes", true;
             BackendTlsPolicy(BackendTlsPolicy) backend_tls_policies:
                 GATEWAY_GROUP, ["v1", "v1alpha3"], "BackendTLSPolicy", "backendtlspolicies", true;
+            AuthenticationPolicy(AuthenticationPolicy) authentication_policies:
+                TOLLGATE_GROUP, ["v1alpha1"], "AuthenticationPolicy", "authenticationpolicies", true;
+            RateLimitPolicy(RateLimitPolicy) rate_limit_policies:
+                TOLLGATE_GROUP, ["v1alpha1"], "RateLimitPolicy", "ratelimitpolicies", true;
+            TrafficPolicy(TrafficPolicy) traffic_policies: TOLLGATE_GROUP, ["v1alpha1"], "TrafficPolicy", "trafficpolicies", true;
             ReferenceGrant(ReferenceGrant) reference_grants: GATEWAY_GROUP, ["v1", "v1beta1"], "ReferenceGrant", "referencegrants", true;
+            IngressClass(IngressClass) ingress_classes: "networking.k8s.io", ["v1"], "IngressClass", "ingressclasses", false;
+            Ingress(Ingress) ingresses: "networking.k8s.io", ["v1"], "Ingress", "ingresses", true;
             Namespace(Namespace) namespaces: "", ["v1"], "Namespace", "namespaces", false;
             Service(Service) services: "", ["v1"], "Service", "services", true;
             EndpointSlice(EndpointSlice) endpoint_slices: "discovery.k8s.io", ["v1"], "EndpointSlice", "endpointslices", true;
             Secret(Secret) secrets: "", ["v1"], "Secret", "secrets", true;
             ConfigMap(ConfigMap) config_maps: "", ["v1"], "ConfigMap", "configmaps", true;
+            ApiDefinition(TykSettings) api_definitions: TYK_GROUP, ["v1alpha1"], "ApiDefinition", "apidefinitions", true;
+            TykOasApiDefinition(TykSettings) oas_definitions: TYK_GROUP, ["v1alpha1"], "TykOasApiDefinition", "tykoasapidefinitions", true;
+            TykMcpProxyDefinition(TykSettings) mcp_definitions:
+                TYK_GROUP, ["v1alpha1"], "TykMcpProxyDefinition", "tykmcpproxydefinitions", true;
+            TykStreamsApiDefinition(TykSettings) streams_definitions:
+                TYK_GROUP, ["v1alpha1"], "TykStreamsApiDefinition", "tykstreamsapidefinitions", true;
+            SecurityPolicy(TykSettings) security_policies: TYK_GROUP, ["v1alpha1"], "SecurityPolicy", "securitypolicies", true;
+            OperatorContext(TykSettings) operator_contexts: TYK_GROUP, ["v1alpha1"], "OperatorContext", "operatorcontexts", true;
+            SubGraph(TykSettings) subgraphs: TYK_GROUP, ["v1alpha1"], "SubGraph", "subgraphs", true;
+            SuperGraph(TykSettings) supergraphs: TYK_GROUP, ["v1alpha1"], "SuperGraph", "supergraphs", true;
+            PortalApiCatalogue(PortalObject) portal_catalogues:
+                TYK_GROUP, ["v1alpha1"], "PortalAPICatalogue", "portalapicatalogues", true;
+            ApiDescription(PortalObject) api_descriptions: TYK_GROUP, ["v1alpha1"], "APIDescription", "apidescriptions", true;
+            PortalConfig(PortalObject) portal_configs: TYK_GROUP, ["v1alpha1"], "PortalConfig", "portalconfigs", true;
         }
     };
 }
@@ -63,7 +84,7 @@ macro_rules! define_kinds {
     };
 }
 
-use super::GATEWAY_GROUP;
+use super::{GATEWAY_GROUP, TOLLGATE_GROUP, TYK_GROUP};
 with_kinds!(define_kinds);
 
 impl ResourceKind {
@@ -85,6 +106,16 @@ impl ResourceKind {
             "" | "discovery.k8s.io" => true,
             _ => matches!(self, ResourceKind::GatewayClass | ResourceKind::Gateway),
         }
+    }
+
+    /// Whether annotations of its objects decide something. Those of others change for reasons that are nobody's business here.
+    pub(crate) fn has_annotations(self) -> bool {
+        matches!(self, ResourceKind::Ingress | ResourceKind::IngressClass)
+    }
+
+    /// Whether it is one of Tyk's resources. Few clusters have them.
+    pub(crate) fn is_tyk(self) -> bool {
+        self.place().group == TYK_GROUP
     }
 
     pub(crate) fn name(self) -> &'static str {

@@ -1,5 +1,6 @@
 //! What all objects have: their name, their generation.
 
+use super::ResourceKind;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,11 +38,29 @@ pub(crate) struct Metadata {
     pub resource_version: String,
     pub uid: String,
     pub labels: BTreeMap<String, String>,
+    /// Only of kinds whose annotations decide something.
+    pub annotations: BTreeMap<String, String>,
+    pub finalizers: Vec<String>,
+    /// When somebody began to delete it. Empty if nobody has.
+    pub deletion_timestamp: String,
 }
 
+/// A copy of the object, which kubectl writes.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 impl Metadata {
+    pub(crate) fn is_being_deleted(&self) -> bool {
+        !self.deletion_timestamp.is_empty()
+    }
+
     pub(crate) fn key(&self) -> Key {
         Key::new(&self.namespace, &self.name)
+    }
+
+    /// Leaves out annotations that decide nothing.
+    pub(crate) fn without_idle_annotations(mut self, kind: ResourceKind) -> Self {
+        self.annotations.retain(|name, _| kind.has_annotations() && name != LAST_APPLIED);
+        self
     }
 
     /// Who has precedence: the older one, then the name.

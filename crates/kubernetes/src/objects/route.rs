@@ -27,3 +27,26 @@ pub(crate) struct StreamRule {
     pub name: Option<String>,
     pub backend_refs: Vec<BackendRef>,
 }
+
+/// A rule that may have a name.
+pub(crate) trait NamedRule {
+    fn name(&self) -> Option<&str>;
+}
+
+impl NamedRule for HttpRule {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl NamedRule for GrpcRule {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl NamedRule for StreamRule {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}

@@ -28,6 +28,9 @@ pub struct JwksUri {
 pub struct JwtClaims {
     /// Values that `iss` may have; empty for any.
     pub allowed_issuers: Vec<String>,
+    /// A token that has no policy may call this API and no other, without limits of its own. Also for OpenID Connect, where a client's policy
+    /// is then an empty text.
+    pub policies_optional: bool,
     /// `aud` must have one of them; empty for any.
     pub allowed_audiences: Vec<String>,
     /// Values that the token's subject may have; empty for any.

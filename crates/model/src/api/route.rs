@@ -1,7 +1,7 @@
 //! `tollgate.route` of a definition: an API that requests reach by more than host and path, with rules of which each has its own filters and
 //! backends. The meaning of its members is that of the Kubernetes Gateway API.
 
-use super::ApiDefinition;
+use super::{ApiDefinition, HashRule};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token, stream_target_fault, target_url_fault};
@@ -41,7 +41,7 @@ pub enum RouteKind {
 pub struct RouteAttachment {
     /// Name of a listener; empty for the gateway's own port.
     pub listener: String,
-    /// Hosts of the route there, such as `example.com` or `*.example.com`; empty for all of the listener.
+    /// Hosts of the route there, such as `example.com` or `*.example.com`; empty for all of the listener. `?.example.com` is one label more.
     pub hosts: Vec<String>,
 }
 
@@ -51,6 +51,8 @@ pub struct RouteAttachment {
 pub struct RouteRule {
     /// Its name in figures and logs.
     pub name: String,
+    /// Hosts whose requests belong to it, such as `example.com`; empty for those of `attached`.
+    pub hosts: Vec<String>,
     /// Requests that fit any of these belong to it; empty for all.
     pub matches: Vec<RouteMatch>,
     /// Changes of the request's headers.
@@ -59,6 +61,8 @@ pub struct RouteRule {
     pub response_headers: HeaderModifier,
     /// Answer with a redirect.
     pub redirect: Option<RouteRedirect>,
+    /// Answer with a status, in place of a backend.
+    pub answer: Option<RouteAnswer>,
     /// Changes of host and path.
     pub rewrite: Option<RouteRewrite>,
     /// Copies go there, whose responses nobody gets.
@@ -71,6 +75,8 @@ pub struct RouteRule {
     pub retries: Option<RouteRetries>,
     /// A client's requests stay with its first target.
     pub sticky: Option<RouteSticky>,
+    /// Requests with the same value of this part go to the same target.
+    pub hash: Option<HashRule>,
     /// Where requests go.
     pub backends: Vec<RouteBackend>,
 }
@@ -97,6 +103,8 @@ pub struct PathMatch {
     pub exact: Option<String>,
     /// Whole segments that the path begins with.
     pub prefix: Option<String>,
+    /// Characters that the path begins with.
+    pub starts_with: Option<String>,
     /// Regular expression (RE2) for the whole path.
     pub regex: Option<String>,
 }
@@ -149,11 +157,24 @@ pub struct RouteRedirect {
     pub port: u16,
     /// Status: 301, 302, 303, 307 or 308.
     pub status: u16,
+    /// The whole location, in place of the other members. Names in it stand for parts of the request: `{scheme}`, `{host}`, `{path}`, `{query}`
+    /// with its question mark, and `{uri}`, which is path and query.
+    pub location: String,
+}
+
+/// `answer`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RouteAnswer {
+    /// Status, from 400 to 599.
+    pub status: u16,
+    /// Text of the error.
+    pub message: String,
 }
 
 impl Default for RouteRedirect {
     fn default() -> Self {
-        RouteRedirect { scheme: String::new(), host: String::new(), path: None, port: 0, status: 302 }
+        RouteRedirect { scheme: String::new(), host: String::new(), path: None, port: 0, status: 302, location: String::new() }
     }
 }
 
@@ -175,6 +196,18 @@ pub struct PathRewrite {
     pub full: Option<String>,
     /// In place of the prefix that matched.
     pub prefix: Option<String>,
+    /// In place of the whole path, if an expression fits a part of it.
+    pub replace: Option<PathReplacement>,
+}
+
+/// `replace` of a path.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PathReplacement {
+    /// Regular expression (RE2) that is looked for in the path.
+    pub regex: String,
+    /// The new path; `$1` to `$9` stand for groups of the expression.
+    pub path: String,
 }
 
 /// One of `mirrors`: it names a backend or has a URL.
@@ -250,13 +283,22 @@ pub struct RouteRetries {
     pub backoff_ms: u64,
     /// Whether it is sent again after an error of the connection.
     pub connection_errors: bool,
+    /// Methods of requests that are sent again; empty for all.
+    pub methods: Vec<String>,
     /// A request with a larger body is not sent again.
     pub body_bytes_max: usize,
 }
 
 impl Default for RouteRetries {
     fn default() -> Self {
-        RouteRetries { attempts: 1, statuses: Vec::new(), backoff_ms: 0, connection_errors: true, body_bytes_max: 64 * 1024 }
+        RouteRetries {
+            attempts: 1,
+            statuses: Vec::new(),
+            backoff_ms: 0,
+            connection_errors: true,
+            methods: Vec::new(),
+            body_bytes_max: 64 * 1024,
+        }
     }
 }
 
@@ -353,7 +395,7 @@ impl RouteDefinition {
         let at = JsonPath::of("tollgate.route");
         for (index, attached) in self.attached.iter().enumerate() {
             for (number, host) in attached.hosts.iter().enumerate() {
-                check_host(&at.key("attached").index(index).key("hosts").index(number), host, findings);
+                check_route_host(&at.key("attached").index(index).key("hosts").index(number), host, findings);
             }
         }
         let rules_at = at.key("rules");
@@ -388,6 +430,9 @@ impl RouteDefinition {
 
 impl RouteRule {
     fn check(&self, at: &JsonPath, kind: RouteKind, findings: &mut Findings) {
+        for (index, host) in self.hosts.iter().enumerate() {
+            check_route_host(&at.key("hosts").index(index), host, findings);
+        }
         for (index, matched) in self.matches.iter().enumerate() {
             matched.check(&at.key("matches").index(index), findings);
         }
@@ -400,6 +445,12 @@ impl RouteRule {
             }
             if self.rewrite.is_some() {
                 findings.error(&at.key("rewrite"), "cannot be combined with redirect");
+            }
+        }
+        if let Some(answer) = &self.answer {
+            answer.check(&at.key("answer"), findings);
+            if self.redirect.is_some() {
+                findings.error(&at.key("redirect"), "cannot be combined with answer");
             }
         }
         if let Some(rewrite) = &self.rewrite {
@@ -434,7 +485,10 @@ impl RouteRule {
             ("matches", !self.matches.is_empty()),
             ("request_headers", !self.request_headers.is_empty()),
             ("response_headers", !self.response_headers.is_empty()),
+            ("hosts", !self.hosts.is_empty()),
             ("redirect", self.redirect.is_some()),
+            ("answer", self.answer.is_some()),
+            ("hash", self.hash.is_some()),
             ("rewrite", self.rewrite.is_some()),
             ("mirrors", !self.mirrors.is_empty()),
             ("cors", self.cors.is_some()),
@@ -451,11 +505,11 @@ impl RouteRule {
 impl RouteMatch {
     fn check(&self, at: &JsonPath, findings: &mut Findings) {
         let path_at = at.key("path");
-        let PathMatch { exact, prefix, regex } = &self.path;
-        if [exact, prefix, regex].into_iter().flatten().count() > 1 {
-            findings.error(&path_at, "must have one of exact, prefix and regex");
+        let PathMatch { exact, prefix, starts_with, regex } = &self.path;
+        if [exact, prefix, starts_with, regex].into_iter().flatten().count() > 1 {
+            findings.error(&path_at, "must have one of exact, prefix, starts_with and regex");
         }
-        for (field, path) in [("exact", exact), ("prefix", prefix)] {
+        for (field, path) in [("exact", exact), ("prefix", prefix), ("starts_with", starts_with)] {
             if let Some(path) = path {
                 check_path(&path_at.key(field), path, findings);
             }
@@ -514,6 +568,17 @@ impl RouteRedirect {
         if let Some(path) = &self.path {
             path.check(&at.key("path"), findings);
         }
+        if !is_header_value(&self.location) {
+            findings.error(&at.key("location"), "must not contain line ends or other control characters");
+        }
+    }
+}
+
+impl RouteAnswer {
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        if !(400..=599).contains(&self.status) {
+            findings.error(&at.key("status"), "must be from 400 to 599");
+        }
     }
 }
 
@@ -530,8 +595,12 @@ impl RouteRewrite {
 
 impl PathRewrite {
     fn check(&self, at: &JsonPath, findings: &mut Findings) {
-        if self.full.is_some() == self.prefix.is_some() {
-            findings.error(at, "must have full or prefix");
+        let members = [self.full.is_some(), self.prefix.is_some(), self.replace.is_some()];
+        if members.into_iter().filter(|is_set| *is_set).count() != 1 {
+            findings.error(at, "must have one of full, prefix and replace");
+        }
+        if let Some(replace) = &self.replace {
+            check_path(&at.key("replace").key("path"), &replace.path, findings);
         }
         for (field, path) in [("full", &self.full), ("prefix", &self.prefix)] {
             if let Some(path) = path.as_ref().filter(|path| !path.is_empty()) {
@@ -578,6 +647,9 @@ impl RouteRetries {
         }
         for (index, status) in self.statuses.iter().enumerate().filter(|(_, status)| !(400..=599).contains(*status)) {
             findings.error(&at.key("statuses").index(index), format!("{status} is not the status of an error"));
+        }
+        for (index, _) in self.methods.iter().enumerate().filter(|(_, method)| !is_token(method)) {
+            findings.error(&at.key("methods").index(index), "is not a method");
         }
         check_time(&at.key("backoff_ms"), self.backoff_ms, findings);
         if self.body_bytes_max > RouteDefinition::BODY_BYTES_MAX {
@@ -640,7 +712,12 @@ fn check_path(at: &JsonPath, path: &str, findings: &mut Findings) {
     }
 }
 
-/// Whether a text is a host of a route, `*.` before it for all below it.
+/// The same with `?.` before a host for those with one label more.
+fn check_route_host(at: &JsonPath, host: &str, findings: &mut Findings) {
+    check_host(at, host.strip_prefix("?.").filter(|name| !name.starts_with("*.")).unwrap_or(host), findings);
+}
+
+/// Whether a text is a host, `*.` before it for all below it.
 pub(crate) fn check_host(at: &JsonPath, host: &str, findings: &mut Findings) {
     let name = host.strip_prefix("*.").unwrap_or(host);
     let is_label = |label: &str| {

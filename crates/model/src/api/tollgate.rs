@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::request_limit;
 use super::{
-    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, LlmGateway, McpFederation, OAuthRules, RouteDefinition,
-    SharedCache, UpstreamRules, VersionData,
+    ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation, OAuthRules, RequestLimit,
+    RouteDefinition, SharedCache, UpstreamRules, VersionData,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
 use crate::json_path::JsonPath;
+use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::protections;
 use crate::token::target_url_fault;
@@ -38,6 +40,8 @@ pub struct ApiExtensions {
     pub graphql: GraphqlRules,
     /// What claims of JSON Web Tokens must say, beyond the fields `jwt_*`.
     pub jwt: JwtClaims,
+    /// Keys that are kept outside of the store, and are for APIs that name them.
+    pub key_ring: Option<KeyRing>,
     /// The API is one endpoint in front of many providers of language models.
     pub llm: Option<LlmGateway>,
     /// The API is one MCP server in front of many.
@@ -49,6 +53,8 @@ pub struct ApiExtensions {
     pub on_store_failure: Option<OnStoreFailure>,
     /// Where clients learn which server issues tokens for this API (RFC 9728).
     pub protected_resource: Option<ProtectedResource>,
+    /// Rates for each client, address, header or claim. A request must have room in all of them.
+    pub request_limits: Vec<RequestLimit>,
     /// Requests reach the API by rules about host, path, headers, query and method, in place of `proxy.listen_path` and `domain`.
     pub route: Option<RouteDefinition>,
     /// Scopes that a caller's token must have.
@@ -58,6 +64,8 @@ pub struct ApiExtensions {
     pub serve_without: Vec<String>,
     /// How requests are distributed to targets, and what happens when targets fail.
     pub upstream: Option<UpstreamRules>,
+    /// Users of HTTP basic and their passwords, as lines of an htpasswd file (`user:hash`). They are no keys: whoever is one may go on.
+    pub user_passwords: Vec<String>,
     /// Responses of upstreams must fit the OpenAPI document; acts only in documents.
     pub validate_responses: Option<ResponseRequirements>,
 }
@@ -66,6 +74,12 @@ impl ApiExtensions {
     /// Adds the problems of its members to `findings`; `validate.rs` checks those that depend on other parts of the definition.
     pub(super) fn check(&self, api: &ApiDefinition, findings: &mut Findings) {
         protections::check_names(&self.serve_without, findings);
+        let users_at = JsonPath::of("tollgate.user_passwords");
+        for (index, user) in self.user_passwords.iter().enumerate() {
+            if user.split_once(':').is_none_or(|(name, hash)| name.is_empty() || hash.is_empty()) {
+                findings.error(&users_at.index(index), "must be user:hash");
+            }
+        }
         if let Some(code) = self.validate_responses.as_ref().map(|rules| rules.error_response_code)
             && code != 0
             && !(400..=599).contains(&code)
@@ -85,6 +99,10 @@ impl ApiExtensions {
         if let Some(route) = &self.route {
             route.check(api, findings);
         }
+        if let Some(ring) = &self.key_ring {
+            ring.check(findings);
+        }
+        request_limit::check(&self.request_limits, findings);
         if let Some(deprecation) = &self.deprecation {
             deprecation.check(&api.version_data, findings);
         }
@@ -249,8 +267,12 @@ pub struct ForwardAuth {
     pub timeout_ms: u64,
     /// Accept any certificate of the service.
     pub insecure_skip_verify: bool,
-    /// Request headers that are sent to the service.
+    /// Request headers that are sent to the service; `*` for all.
     pub request_headers: Vec<String>,
+    /// Where clients are sent (302) that the service answers with 401; empty to send them its answer. Names in it are those of
+    /// `route.rules.redirect.location`, with `{escaped_uri}` and `{escaped_url}`, escaped: path and query, and
+    /// the whole URL.
+    pub signin_url: String,
     /// Headers of the service's response that replace the client's on the way upstream.
     pub response_headers: Vec<String>,
     /// Header of the response with the identity; without it, all callers share one session.

@@ -4,11 +4,12 @@ use crate::exchange::{Exchange, Step};
 use crate::refusal::{self, Refusal};
 use std::sync::Arc;
 use tollgate_access::digest::Digest;
-use tollgate_access::identity::{Identity, is_usable};
+use tollgate_access::identity::{Identity, is_usable, right_to};
 use tollgate_access::jwt::{ClaimChecks, ClaimNames, ClaimTexts, Claims, GrantedScopes, JwtToken, Validity};
 use tollgate_access::keys::HeldKey;
 use tollgate_model::api::{ApiDefinition, ScopeCheck, ScopeClaim};
 use tollgate_model::key as key_format;
+use tollgate_model::session::AccessRight;
 
 /// Rules that turn claims into sessions.
 pub(super) struct ClaimRules {
@@ -20,6 +21,8 @@ pub(super) struct ClaimRules {
     policy_fields: Vec<String>,
     client_field: String,
     default_policies: Vec<String>,
+    /// The right of a token without policies, if it has one.
+    right: Option<Arc<AccessRight>>,
     scopes: ScopeClaim,
     /// Claims with scopes; the first one that a token has counts.
     scope_claims: Vec<String>,
@@ -87,6 +90,7 @@ impl ClaimRules {
             policy_fields,
             client_field: definition.jwt_client_base_field.clone(),
             default_policies: definition.jwt_default_policies.clone(),
+            right: definition.tollgate.jwt.policies_optional.then(|| right_to(definition)),
             scopes,
             scope_claims,
             checks,
@@ -156,6 +160,9 @@ impl ClaimRules {
         let name = claims.identity(&self.identity_fields).map_err(refusal::jwt_identity)?;
         let (policies, client) = self.policies(claims, exchange)?;
         let (keys, ends) = (exchange.arrival.keys, claims.expires_unix_s());
+        if let Some(right) = self.right.as_ref().filter(|_| policies.is_empty()) {
+            return Ok(Holder::Identity { identity: Identity::with_right(keys, &self.org_id, name, right), client });
+        }
         let identity = Identity::with_policies(keys, &self.org_id, name, name.to_owned(), policies, ends, exchange.arrival.unix_s);
         Ok(Holder::Identity { identity, client })
     }
@@ -176,7 +183,7 @@ impl ClaimRules {
         };
         check(&policies)?;
         if self.scopes.scope_to_policy.is_empty() {
-            if policies.is_empty() {
+            if policies.is_empty() && self.right.is_none() {
                 return Err(refusal::JWT_NO_POLICY_FOUND);
             }
         } else {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use tollgate_access::keys::Keys;
 use tollgate_access::secret;
 use tollgate_clock::MonoTime;
 use tollgate_clock::virtual_time;
@@ -186,6 +187,10 @@ impl Gateway {
 
     pub(crate) fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.dir.path().join("apps").join(name), content).expect("a definition");
+    }
+
+    pub(crate) fn keys(&self) -> &Keys {
+        &self.parts.shared.keys
     }
 
     /// What was logged on this thread.

@@ -22,6 +22,9 @@ metadata: {name: r, namespace: default}
 spec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: echo, port: 8080}]}]}
 "#;
 
+/// Groups with their versions.
+const GROUPS: [(&str, &str); 3] = [("gateway.networking.k8s.io", "v1"), ("discovery.k8s.io", "v1"), ("tollgate.dev", "v1alpha1")];
+
 #[derive(Default)]
 pub(super) struct ApiServer {
     state: Mutex<ServerState>,
@@ -71,7 +74,8 @@ impl ApiServer {
         self.put(path, object);
     }
 
-    fn put(&self, path: &str, mut object: Value) {
+    /// Puts an object in the place of another one, or where none was. Those who watch hear it.
+    pub(super) fn put(&self, path: &str, mut object: Value) {
         let mut state = self.state.lock().unwrap();
         state.version += 1;
         object["metadata"]["resourceVersion"] = json!(state.version.to_string());
@@ -116,7 +120,9 @@ impl ApiServer {
         }
         match (method, path) {
             (&Method::GET, "/apis") => (200, groups()),
-            (&Method::GET, "/apis/gateway.networking.k8s.io/v1" | "/apis/discovery.k8s.io/v1") => (200, self.resources(path)),
+            (&Method::GET, path) if GROUPS.iter().any(|(group, version)| path == format!("/apis/{group}/{version}")) => {
+                (200, self.resources(path))
+            }
             (&Method::GET, path) if path.contains("customresourcedefinitions") => (404, status(404)),
             (&Method::GET, path) => (200, self.list(path)),
             (&Method::PATCH, path) if path.ends_with("/status") => {
@@ -151,7 +157,7 @@ impl ApiServer {
     fn resources(&self, group_version: &str) -> Value {
         let state = self.state.lock().unwrap();
         let places = ResourceKind::ALL.iter().copied().map(ResourceKind::place);
-        let of_group = places.filter(|place| group_version == format!("/apis/{}/v1", place.group));
+        let of_group = places.filter(|place| group_version.starts_with(&format!("/apis/{}/", place.group)));
         let resources: Vec<Value> = of_group
             .filter(|place| !state.undefined.contains(place.plural))
             .map(|place| json!({"name": place.plural, "singularName": "", "namespaced": true, "kind": place.kind, "verbs": []}))
@@ -205,11 +211,11 @@ fn plural_of(path: &str) -> &str {
 }
 
 fn groups() -> Value {
-    let group = |name: &str| {
-        let version = json!({"groupVersion": format!("{name}/v1"), "version": "v1"});
+    let group = |(name, version): &(&str, &str)| {
+        let version = json!({"groupVersion": format!("{name}/{version}"), "version": version});
         json!({"name": name, "versions": [version], "preferredVersion": version})
     };
-    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": [group("gateway.networking.k8s.io"), group("discovery.k8s.io")]})
+    json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": GROUPS.iter().map(group).collect::<Vec<_>>()})
 }
 
 fn status(code: u16) -> Value {

@@ -1,0 +1,157 @@
+//! What a TrafficPolicy makes of definitions.
+
+use super::{Effect, invalid, members, merge, version};
+use crate::compile::http::milliseconds;
+use crate::conditions::Fault;
+use crate::objects::{
+    BodyChange, ErrorRule, HeaderSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+};
+use ipnet::IpNet;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// The members that also act on connections.
+pub(super) const ADDRESS_MEMBERS: [&str; 2] = ["allowed_ips", "blacklisted_ips"];
+
+/// Every path.
+const ANY_PATH: &str = "/.*";
+/// Methods whose requests have bodies.
+const BODY_METHODS: [&str; 4] = ["POST", "PUT", "PATCH", "DELETE"];
+/// Methods whose responses have bodies.
+const ANSWERED_METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// # Errors
+/// It can't act.
+pub(super) fn effect(settings: &TrafficSettings) -> Result<Effect, Fault> {
+    let mut document = json!({});
+    if let Some(clients) = &settings.clients {
+        for (name, list) in ADDRESS_MEMBERS.into_iter().zip([&clients.allow, &clients.deny]) {
+            let Some(list) = list else { continue };
+            if list.is_empty() {
+                return Err(invalid("A list of addresses is empty"));
+            }
+            list.iter().try_for_each(|text| address(text))?;
+            merge(&mut document, json!({name: list}));
+        }
+    }
+    if let Some(cache) = &settings.cache {
+        merge(&mut document, json!({"tollgate": {"cache": cache_document(cache)}}));
+    }
+    let headers = [("global", &settings.request_headers), ("global_response", &settings.response_headers)];
+    for (prefix, edits) in headers {
+        if let Some(edits) = edits {
+            merge(&mut document, header_edits(prefix, edits));
+        }
+    }
+    let bodies = [
+        ("transform_jq", &settings.request_body, BODY_METHODS.as_slice()),
+        ("transform_jq_response", &settings.response_body, ANSWERED_METHODS.as_slice()),
+    ];
+    for (name, change, methods) in bodies {
+        if let Some(change) = change {
+            merge(&mut document, body_change(name, change, methods));
+        }
+    }
+    if settings.response_body.is_some() {
+        merge(&mut document, json!({"response_processors": [{"name": "response_body_transform_jq"}]}));
+    }
+    if let Some(plugins) = &settings.plugins {
+        merge(&mut document, plugin_hooks(plugins)?);
+    }
+    for rule in &settings.errors {
+        merge(&mut document, error_rule(rule)?);
+    }
+    if let Some(bytes) = settings.max_request_bytes {
+        if bytes <= 0 {
+            return Err(invalid("maxRequestBytes must be more than 0"));
+        }
+        merge(&mut document, json!({"version_data": version(json!({"global_size_limit": bytes}))}));
+    }
+    if let Some(timeout) = &settings.timeout {
+        let timeout_ms = milliseconds(timeout).map_err(|fault| invalid(fault.message))?;
+        let seconds = timeout_ms as f64 / 1000.0;
+        merge(&mut document, json!({"version_data": version(json!({"global_enforce_timeout": seconds}))}));
+    }
+    Ok(Effect { members: members(document), unresolved: None })
+}
+
+fn address(text: &str) -> Result<(), Fault> {
+    let is_one = text.parse::<IpAddr>().is_ok() || text.parse::<IpNet>().is_ok();
+    if is_one { Ok(()) } else { Err(invalid(format!("`{text}` is no address and no network"))) }
+}
+
+fn cache_document(cache: &ResponseCacheSettings) -> Value {
+    json!({
+        "by_caller": cache.by_caller,
+        "by_headers": cache.by_headers,
+        "ignore_request_directives": cache.ignore_request_directives,
+    })
+}
+
+fn header_edits(prefix: &str, edits: &HeaderSettings) -> Value {
+    let set: BTreeMap<&str, &str> = edits.set.iter().map(|header| (header.name.as_str(), header.value.as_str())).collect();
+    let (set_name, remove_name) = (format!("{prefix}_headers"), format!("{prefix}_headers_remove"));
+    json!({"version_data": version(json!({set_name: set, remove_name: edits.remove}))})
+}
+
+fn body_change(name: &str, change: &BodyChange, methods: &[&str]) -> Value {
+    let entries: Vec<Value> =
+        methods.iter().map(|method| json!({"path": ANY_PATH, "method": method, "filter": change.jq})).collect();
+    json!({"version_data": version(json!({"extended_paths": {name: entries}}))})
+}
+
+fn plugin_hooks(plugins: &Plugins) -> Result<Value, Fault> {
+    let driver = match plugins.driver {
+        PluginDriverName::JavaScript => "otto",
+        PluginDriverName::WebAssembly => "wasm",
+        PluginDriverName::Grpc => "grpc",
+    };
+    let mut middleware: Map<String, Value> = members(json!({"driver": driver}));
+    for hook in &plugins.hooks {
+        let phase = match hook.phase {
+            PluginPhase::BeforeAuthentication => "pre",
+            PluginPhase::AfterAuthentication => "post_key_auth",
+            PluginPhase::Request => "post",
+            PluginPhase::Response => "response",
+        };
+        let path = match (&hook.path, plugins.driver) {
+            (None, PluginDriverName::Grpc) => "",
+            (None, _) => return Err(invalid(format!("The plugin {} has no path", hook.name))),
+            (Some(path), _) => plugin_path(path)?,
+        };
+        let hooks = middleware.entry(phase).or_insert_with(|| json!([]));
+        merge(hooks, json!([{"name": hook.name, "path": path}]));
+    }
+    let mut document = json!({"custom_middleware": middleware});
+    if let Some(config) = &plugins.config {
+        merge(&mut document, json!({"config_data": config}));
+    }
+    Ok(document)
+}
+
+/// Whoever may write policies must not name other files of the gateway.
+fn plugin_path(path: &str) -> Result<&str, Fault> {
+    let is_below = !path.starts_with('/') && !path.contains('\\') && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    if is_below { Ok(path) } else { Err(invalid(format!("`{path}` is no path below the gateway's folder of plugins"))) }
+}
+
+fn error_rule(rule: &ErrorRule) -> Result<Value, Fault> {
+    let mut response = Map::new();
+    if let Some(status) = rule.status {
+        response.insert("status_code".to_owned(), json!(status));
+    }
+    if let Some(body) = &rule.body {
+        response.insert("body".to_owned(), json!(body));
+    }
+    if let Some(headers) = &rule.headers {
+        let headers: BTreeMap<&str, &str> = headers.iter().map(|header| (header.name.as_str(), header.value.as_str())).collect();
+        response.insert("headers".to_owned(), json!(headers));
+    }
+    if response.is_empty() {
+        return Err(invalid("An entry of errors changes nothing"));
+    }
+    let rules: Map<String, Value> =
+        rule.statuses.iter().map(|status| (status.clone(), json!([{"response": response.clone()}]))).collect();
+    Ok(json!({"error_overrides": rules}))
+}

@@ -1,0 +1,165 @@
+//! Settings of a TrafficPolicy: from where requests may come, and what is done to them and to their responses.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// From where requests may come, and what is done to them and to their responses.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct TrafficSettings {
+    /// Addresses of clients.
+    pub clients: Option<ClientAddresses>,
+    /// Responses are stored and reused by RFC 9111: the backend decides with Cache-Control.
+    pub cache: Option<ResponseCacheSettings>,
+    /// Changes of the headers that backends get.
+    pub request_headers: Option<HeaderSettings>,
+    /// Changes of the headers that clients get.
+    pub response_headers: Option<HeaderSettings>,
+    /// Another body for the backend.
+    pub request_body: Option<BodyChange>,
+    /// Another body for the client.
+    pub response_body: Option<BodyChange>,
+    /// Plugins, whose files the gateway has.
+    pub plugins: Option<Plugins>,
+    /// Other responses in place of errors; the first that fits counts.
+    #[schemars(length(max = 16))]
+    pub errors: Vec<ErrorRule>,
+    /// The largest body of a request in bytes; a larger one gets 400.
+    #[schemars(range(min = 1))]
+    pub max_request_bytes: Option<i64>,
+    /// Time until a response begins, such as `500ms` or `30s`; then 504.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub timeout: Option<String>,
+}
+
+/// Addresses or networks such as `10.0.0.0/8`. Others get 403.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.allow) || has(self.deny)", "message": "name addresses to allow or to deny"},
+])))]
+pub(crate) struct ClientAddresses {
+    /// If it is there, only these.
+    #[schemars(length(min = 1, max = 256), inner(length(max = 64)))]
+    pub allow: Option<Vec<String>>,
+    /// Not these.
+    #[schemars(length(min = 1, max = 256), inner(length(max = 64)))]
+    pub deny: Option<Vec<String>>,
+}
+
+/// The cache.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ResponseCacheSettings {
+    /// Each key has responses of its own.
+    pub by_caller: bool,
+    /// Headers of requests that distinguish responses, beside those of Vary.
+    #[schemars(length(max = 16), inner(length(max = 128)))]
+    pub by_headers: Vec<String>,
+    /// Clients can't bypass the cache.
+    pub ignore_request_directives: bool,
+}
+
+/// Changes of headers.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct HeaderSettings {
+    /// Headers that replace those with the same name.
+    #[schemars(length(max = 32))]
+    pub set: Vec<HeaderValue>,
+    /// Names of headers that are removed.
+    #[schemars(length(max = 32), inner(length(min = 1, max = 128), regex(pattern = "^[A-Za-z0-9_-]+$")))]
+    pub remove: Vec<String>,
+}
+
+/// A header.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct HeaderValue {
+    /// Its name.
+    #[schemars(length(min = 1, max = 128), regex(pattern = "^[A-Za-z0-9_-]+$"))]
+    pub name: String,
+    /// Its value.
+    #[schemars(length(max = 4096))]
+    pub value: String,
+}
+
+/// Another body.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct BodyChange {
+    /// A filter in the language of jq, for bodies in JSON. `.body` is the body; the filter makes an object, whose `body` is the new one.
+    #[schemars(length(min = 1, max = 16_384))]
+    pub jq: String,
+}
+
+/// Plugins of one driver.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct Plugins {
+    /// What runs them.
+    pub driver: PluginDriverName,
+    /// Functions, in the order in which they run.
+    #[schemars(length(min = 1, max = 16))]
+    pub hooks: Vec<PluginHook>,
+    /// What they are configured with.
+    #[serde(default)]
+    #[schemars(extend("type" = "object", "x-kubernetes-preserve-unknown-fields" = true))]
+    pub config: Option<Value>,
+}
+
+/// What runs plugins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) enum PluginDriverName {
+    JavaScript,
+    WebAssembly,
+    #[serde(rename = "gRPC")]
+    Grpc,
+}
+
+/// A function of a plugin.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct PluginHook {
+    /// When it runs.
+    pub phase: PluginPhase,
+    /// Its name.
+    #[schemars(length(min = 1, max = 128))]
+    pub name: String,
+    /// Its file below the gateway's folder of plugins; the driver gRPC has none.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 512))]
+    pub path: Option<String>,
+}
+
+/// When a plugin runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+pub(crate) enum PluginPhase {
+    /// Before the caller is known.
+    BeforeAuthentication,
+    /// When the caller is known.
+    AfterAuthentication,
+    /// Before the request goes to the backend.
+    Request,
+    /// When the backend has answered.
+    Response,
+}
+
+/// Another response in place of errors.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.status) || has(self.body) || has(self.headers)", "message": "name a status, a body or headers"},
+])))]
+pub(crate) struct ErrorRule {
+    /// Statuses such as `429`, or `4xx` and `5xx`.
+    #[schemars(length(min = 1, max = 16), inner(regex(pattern = "^([45][0-9][0-9]|[45]xx)$")))]
+    pub statuses: Vec<String>,
+    /// Another status.
+    #[schemars(range(min = 200, max = 599))]
+    pub status: Option<u16>,
+    /// Another body. One with `{{.` is a template of Go, with `.Message` and `.StatusCode`.
+    #[schemars(length(max = 16_384))]
+    pub body: Option<String>,
+    /// Headers that it has.
+    #[serde(default)]
+    #[schemars(length(max = 16))]
+    pub headers: Option<Vec<HeaderValue>>,
+}

@@ -186,10 +186,8 @@ fn rule_entries<'a>(apis: &'a [Arc<CompiledApi>], listener: &str) -> Vec<RouterE
         let Some(route) = &api.route else { continue };
         for attached in route.attached.iter().filter(|attached| attached.listener == listener) {
             for matched in &route.matches {
-                let own: Vec<Option<&str>> = if matched.hosts.is_empty() { &attached.hosts[..] } else { &*matched.hosts }
-                    .iter()
-                    .map(|host| Some(host.as_str()))
-                    .collect();
+                let own: &[String] = if matched.hosts.is_empty() { &attached.hosts } else { &matched.hosts };
+                let own: Vec<Option<&str>> = own.iter().map(|host| Some(host.as_str())).collect();
                 entries.extend(if own.is_empty() { any.as_slice() } else { &own }.iter().map(|host| RouterEntry {
                     api: index,
                     kind: EntryKind::Rule(*host, matched),

@@ -50,7 +50,7 @@ pub(crate) fn start(config: &GatewayConfig, parts: &GatewayParts) -> Result<(), 
 /// The port for plain HTTP. Questions of issuers do not reach its route.
 fn redirect(config: &GatewayConfig) -> ExternalDocuments {
     let mut to = json!({"scheme": "https", "status": 308});
-    if config.listen_port != 443 {
+    if !matches!(config.listen_port, 0 | 443) {
         to["port"] = json!(config.listen_port);
     }
     let definition = json!({
@@ -66,6 +66,7 @@ fn redirect(config: &GatewayConfig) -> ExternalDocuments {
     ExternalDocuments {
         definitions: BTreeMap::from([("acme-redirect".to_owned(), definition)]),
         listeners: BTreeMap::from([(SOURCE.to_owned(), listener)]),
+        ..ExternalDocuments::default()
     }
 }
 

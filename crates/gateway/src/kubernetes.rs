@@ -17,9 +17,6 @@ use tollgate_observe::logs;
 /// The name of its documents in the store.
 const SOURCE: &str = "kubernetes";
 
-/// Problems of one definition that its status has.
-const PROBLEMS_SHOWN: usize = 5;
-
 /// How long a process that takes over waits for the API server.
 const FIRST_TIME_MAX: Duration = Duration::from_secs(30);
 
@@ -201,17 +198,6 @@ impl DocumentSink for StoreSink {
         logs::problems(&new);
         *told = problems;
     }
-}
-
-/// The first problems of a document, without its name.
-fn in_one_line(problems: &[Problem]) -> String {
-    let shown = problems.iter().take(PROBLEMS_SHOWN).map(|problem| match problem.path.as_str() {
-        "" => problem.message.clone(),
-        path => format!("{path}: {}", problem.message),
-    });
-    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
-    let more = (more > 0).then(|| format!("and {more} more"));
-    shown.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// A listener or backend. They were compiled by this program: one that can't be read is a fault of it.

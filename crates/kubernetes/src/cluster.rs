@@ -2,8 +2,8 @@
 
 use crate::objects::{
     AuthenticationPolicy, BackendTlsPolicy, ConfigMap, EndpointSlice, Gateway, GatewayClass, GrpcRoute, HttpRoute, Ingress,
-    IngressClass, Key, ListenerSet, Metadata, Namespace, Object, PortalObject, RateLimitPolicy, ReferenceGrant, ResourceKind, Secret,
-    Service, Spec, StreamRoute, TrafficPolicy, TykSettings, with_kinds,
+    IngressClass, Key, ListenerSet, Metadata, Namespace, Object, PortalObject, RateLimitPolicy, ReferenceGrant, ResourceKind,
+    Secret, Service, Spec, StreamRoute, TrafficPolicy, TykSettings, with_kinds,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,6 +1,8 @@
 //! The controller: whenever the cluster changes, it compiles it, hands the documents over, and writes the statuses that changed.
 
-use crate::compile::{AddressPool, Documents, IngressOptions, ReportLine, ReportOutcome, KeyFromSecret, ServeReport, Settings, compile};
+use crate::compile::{
+    AddressPool, Documents, IngressOptions, KeyFromSecret, ReportLine, ReportOutcome, ServeReport, Settings, compile,
+};
 use crate::leader::Candidate;
 use crate::objects::Key;
 use crate::picture::Picture;

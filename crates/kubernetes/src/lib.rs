@@ -14,6 +14,8 @@ mod picture;
 mod watch;
 mod writer;
 
-pub use compile::{AddressPool, Documents, IngressOptions, KeyText, ListenerStates, ReportLine, ReportOutcome, KeyFromSecret, ServeReport};
+pub use compile::{
+    AddressPool, Documents, IngressOptions, KeyFromSecret, KeyText, ListenerStates, ReportLine, ReportOutcome, ServeReport,
+};
 pub use controller::{Controller, ControllerOptions, DocumentSink};
 pub use manifests::{CheckedManifests, annotation_table, check_manifests};

@@ -1,7 +1,7 @@
 //! Manifests without a cluster: what would be served of them, and what would be said. The same functions as for a cluster.
 
 use crate::cluster::{Change, Cluster};
-use crate::compile::{AddressPool, Documents, IngressOptions, InstalledDefinitions, ListenerStates, ReportLine, Settings, compile};
+use crate::compile::{AddressPool, Documents, IngressOptions, InstalledDefinitions, ReportLine, ServeReport, Settings, compile};
 use crate::objects::{Metadata, ResourceKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -136,8 +136,7 @@ impl ApiRateLimit {
     fn limits(&self, exchange: &Exchange<'_>) -> impl Iterator<Item = &Limit> + use<'_> {
         let [of_path, of_method, of_primitive] = self.by_endpoint.find_each(exchange.hits, &exchange.method);
         let address = exchange.arrival.client_ip;
-        let by_part =
-            self.by_part.iter().filter(move |limit| limit.exempt.as_ref().is_none_or(|exempt| !exempt.contains(address)));
+        let by_part = self.by_part.iter().filter(move |limit| limit.exempt.as_ref().is_none_or(|exempt| !exempt.contains(address)));
         [of_path.or(self.global.as_ref()), of_method, of_primitive].into_iter().flatten().chain(by_part)
     }
 

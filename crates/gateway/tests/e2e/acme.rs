@@ -216,8 +216,7 @@ fn certificates_come_over_http_tls_and_dns_as_soon_as_the_issuer_is_there() {
     let plain = |target: &str| Connection::open(gateway.http).ask(get(target));
     let redirect = plain("/a/x?y=1");
     assert_eq!(redirect.status, 308);
-    let location = redirect.header("Location").unwrap().to_owned();
-    assert!(location.starts_with("https://") && location.ends_with(&format!(":{}/a/x?y=1", gateway.gateway.port)), "{location}");
+    assert_eq!(redirect.header("Location"), Some("https://gateway.test/a/x?y=1"));
     assert_eq!(plain("/.well-known/acme-challenge/unknown").status, 404);
     assert_eq!(plain("/.well-known/acme-challenge/..%2f..%2ftyk").status, 404);
     gateway.gateway.expect_no_panic();

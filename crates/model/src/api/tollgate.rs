@@ -11,7 +11,6 @@ use super::{
 use crate::calendar;
 use crate::config::OnStoreFailure;
 use crate::json_path::JsonPath;
-use crate::network::parse_network;
 use crate::problem::Findings;
 use crate::protections;
 use crate::token::target_url_fault;

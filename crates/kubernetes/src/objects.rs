@@ -17,7 +17,7 @@ pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secre
 pub(crate) use attached::{
     ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CredentialPlace, ErrorRule,
     ExternalCheck, HeaderSettings, JwtSettings, LimitPer, OidcSettings, PluginDriverName, PluginPhase, Plugins, RateLimitPolicy,
-    RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TOLLGATE_GROUP, TokenAlgorithms, TrafficPolicy, TrafficSettings,
+    RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TokenAlgorithms, TrafficPolicy, TrafficSettings,
 };
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
@@ -33,10 +33,14 @@ pub(crate) use rules::{
     PathChange, Redirect, Retry, Rewrite, SessionPersistence, Timeouts,
 };
 
-pub(crate) use tyk::{PortalObject, TYK_GROUP, TykSettings};
+pub(crate) use tyk::{PortalObject, TykSettings};
 
 /// The group of the Gateway API.
 pub(crate) const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
+/// That of policies of our own.
+pub(crate) const TOLLGATE_GROUP: &str = "tollgate.dev";
+/// That of Tyk's resources.
+pub(crate) const TYK_GROUP: &str = "tyk.tyk.io";
 
 impl Spec for GatewayClass {}
 impl Spec for Gateway {}

@@ -32,7 +32,12 @@ impl Stage {
             "policies": {"policy_source": "file", "policy_path": policies.path()},
             "health_check": {"enable_health_checks": true},
             "enable_analytics": true,
-            "enable_config_inspection": true
+            "enable_config_inspection": true,
+            // Nobody answers there.
+            "tollgate": {"acme": {
+                "issuers": [{"directory": "https://127.0.0.1:1/dir", "agree_to_terms": true}],
+                "certificates": [{"names": ["api.example.com"]}],
+            }}
         });
         let gateway = Gateway::start(conf, []);
         let answer = gateway.control("GET", "/tyk/openapi.json", "");

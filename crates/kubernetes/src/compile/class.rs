@@ -5,11 +5,12 @@ use crate::conditions::{Condition, Fault};
 use crate::objects::{GatewayClass, Object};
 
 /// The features of the Gateway API that are supported.
-const FEATURES: [&str; 44] = [
+const FEATURES: &[&str] = &[
     "BackendTLSPolicy",
     "BackendTLSPolicySANValidation",
     "GRPCRoute",
     "GRPCRouteNamedRouteRule",
+    "GRPCRouteRequestHeaderModifier",
     "Gateway",
     "GatewayAddressEmpty",
     "GatewayBackendClientCertificate",
@@ -19,6 +20,7 @@ const FEATURES: [&str; 44] = [
     "GatewayHTTPSListenerDetectMisdirectedRequests",
     "GatewayInfrastructure",
     "GatewayPort8080",
+    "GatewayRouteHostnameIntersectionPrecedence",
     "GatewayStaticAddresses",
     "HTTPRoute",
     "HTTPRoute303RedirectStatusCode",
@@ -28,6 +30,7 @@ const FEATURES: [&str; 44] = [
     "HTTPRouteBackendProtocolWebSocket",
     "HTTPRouteBackendRequestHeaderModification",
     "HTTPRouteBackendTimeout",
+    "HTTPRouteBackendURLRewrite",
     "HTTPRouteCORS",
     "HTTPRouteHostRewrite",
     "HTTPRouteMethodMatching",
@@ -53,13 +56,19 @@ const FEATURES: [&str; 44] = [
 ];
 
 /// Features whose fields only the experimental definitions have.
-const EXPERIMENTAL_FEATURES: [&str; 4] =
-    ["HTTPRouteDestinationPortMatching", "HTTPRouteRetry", "HTTPRouteRetryBackendTimeout", "HTTPRouteRetryConnectionError"];
+const EXPERIMENTAL_FEATURES: &[&str] = &["HTTPRouteDestinationPortMatching"];
+/// Those of retries, whose fields all definitions have since version 1.7.
+const RETRY_FEATURES: &[&str] = &["HTTPRouteRetryCodes", "HTTPRouteRetryConnectionError"];
+const MINOR_VERSION_WITH_RETRIES: u32 = 7;
 
 /// The features that are supported, in the order in which the status must have them.
 pub(super) fn features(definitions: &InstalledDefinitions) -> Vec<&'static str> {
+    let minor =
+        definitions.version.as_deref().and_then(|version| version.strip_prefix("v1.")?.split('.').next()?.parse::<u32>().ok());
+    let has_retries = definitions.are_experimental || minor.is_some_and(|minor| minor >= MINOR_VERSION_WITH_RETRIES);
     let experimental = EXPERIMENTAL_FEATURES.iter().filter(|_| definitions.are_experimental);
-    let mut features: Vec<&str> = FEATURES.iter().chain(experimental).copied().collect();
+    let retries = RETRY_FEATURES.iter().filter(|_| has_retries);
+    let mut features: Vec<&str> = FEATURES.iter().chain(experimental).chain(retries).copied().collect();
     features.sort_unstable();
     features
 }

@@ -20,9 +20,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The group of our own kinds.
-pub(crate) const TOLLGATE_GROUP: &str = "tollgate.dev";
-
 /// A policy with what it is attached to. Settings that can't be read are kept as such: what they would protect must not be open.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(from = "Value", bound(deserialize = "S: DeserializeOwned"))]

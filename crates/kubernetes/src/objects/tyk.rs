@@ -3,9 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The group of Tyk's resources.
-pub(crate) const TYK_GROUP: &str = "tyk.tyk.io";
-
 /// The settings of one of Tyk's resources; empty if they are no object.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(from = "Value")]

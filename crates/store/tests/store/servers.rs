@@ -139,6 +139,8 @@ fn spawn(options: &[String], dir: &TempDir) -> Child {
 /// Where free ports are taken from: the system itself gives none of these to sockets that ask for any port.
 const PORTS: Range<u16> = 10_000..32_000;
 const PORTS_AT_ONCE: u16 = 200;
+/// Browsers open no connection to it, whoever listens there.
+const REFUSED_BY_BROWSERS: u16 = 10_080;
 
 /// The ports that are left to this process, and what keeps them from others.
 static OWN_PORTS: Mutex<(Range<u16>, Vec<UdpSocket>)> = Mutex::new((0..0, Vec::new()));
@@ -148,7 +150,7 @@ pub(crate) fn free_port() -> u16 {
     let mut own = OWN_PORTS.lock().unwrap_or_else(PoisonError::into_inner);
     let (ports, claims) = &mut *own;
     loop {
-        let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
+        let is_free = |port: &u16| *port != REFUSED_BY_BROWSERS && TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
         if let Some(port) = ports.find(is_free) {
             return port;
         }

@@ -205,13 +205,14 @@ def start_gateway(arguments, kubernetes, processes):
     if arguments.policies:
         policies.start_redis(processes)
         gateways = [(start, ["--conf", configuration]) for start, configuration in policies.prepare(home, processes)]
+    secret = {"TYK_GW_SECRET": tyk.CONTROL_SECRET} if arguments.tyk else {}
     for number, (start, own) in enumerate(gateways):
         processes.start(
             f"tollgate-{number}" if number else "tollgate",
             *start,
             *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubeconfig, "--gateway-class-controller-name", CONTROLLER_NAME),
             *("--addresses", cluster.GATEWAYS[0], *own, *arguments.tollgate_args),
-            environment={**os.environ, "HOME": str(home), "TYK_GW_SECRET": tyk.CONTROL_SECRET}, folder=home,
+            environment={**os.environ, "HOME": str(home), **secret}, folder=home,
         )
     # With it come the features that it declares, which the suite reads when it starts.
     if not arguments.lenient:

@@ -49,10 +49,10 @@ pub(crate) fn start(config: &GatewayConfig, parts: &GatewayParts) -> Result<(), 
 
 /// The port for plain HTTP. Questions of issuers do not reach its route.
 fn redirect(config: &GatewayConfig) -> ExternalDocuments {
-    let mut to = json!({"scheme": "https", "status": 308});
-    if !matches!(config.listen_port, 0 | 443) {
-        to["port"] = json!(config.listen_port);
-    }
+    let to = match config.listen_port {
+        0 | 443 => json!({"scheme": "https", "status": 308}),
+        port => json!({"scheme": "https", "port": port, "status": 308}),
+    };
     let definition = json!({
         "name": "Redirect to HTTPS",
         "api_id": "acme-redirect",

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 const NAMES_MAX: usize = 100;
 
 /// `tollgate.acme`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AcmeSettings {
     /// Who issues certificates: the first one that does. Empty if no certificate is wanted.
@@ -119,20 +119,6 @@ pub struct AcmeOnDemand {
     pub per_hour_max: u32,
     /// Certificates in all, at most.
     pub certificates_max: usize,
-}
-
-impl Default for AcmeSettings {
-    fn default() -> Self {
-        AcmeSettings {
-            issuers: Vec::new(),
-            certificates: Vec::new(),
-            challenge: AcmeChallenge::default(),
-            key: AcmeKey::default(),
-            dns: AcmeDns::default(),
-            on_demand: AcmeOnDemand::default(),
-            http_port: 0,
-        }
-    }
 }
 
 impl Default for AcmeDns {

@@ -29,8 +29,13 @@ fn targets(weights: &[u32], method: BalanceMethod) -> Candidates {
     Candidates::new(list.collect(), method, RULES)
 }
 
+/// A key for each request, so that hashing spreads them too. Other methods have none.
+fn key(targets: &Candidates, number: u64) -> Option<u64> {
+    matches!(targets.method, BalanceMethod::Hash { .. }).then(|| mix(number))
+}
+
 fn pick(targets: &Candidates, number: u64, now: Nanos) -> Option<usize> {
-    match targets.pick(Some(mix(number)), &[], mix(number ^ 0xABCD), now) {
+    match targets.pick(key(targets, number), &[], mix(number ^ 0xABCD), now) {
         Choice::Target(index) => Some(index),
         Choice::LastResort(_) | Choice::AllDown => None,
     }
@@ -237,8 +242,7 @@ fn after_a_long_outage_the_first_target_that_returns_is_back_within_two_seconds(
                     let _ = targets.look(now);
                 }
                 let works = |index: usize| index == returns && now >= back;
-                // One key each, so that hashing spreads them too.
-                let index = match targets.pick(Some(mix(number)), &[], mix(number ^ 0xABCD), now) {
+                let index = match targets.pick(key(&targets, number), &[], mix(number ^ 0xABCD), now) {
                     Choice::Target(index) | Choice::LastResort(index) => index,
                     Choice::AllDown => panic!("nothing is checked"),
                 };
@@ -295,8 +299,8 @@ fn a_retry_goes_to_another_target_while_there_is_one() {
     for method in METHODS.into_iter().chain([HASH]) {
         let targets = targets(&[1; 3], method);
         for number in 0..500 {
-            assert_eq!(targets.pick(Some(number), &[0, 2], mix(number), 0), Choice::Target(1), "{method:?}");
-            assert!(matches!(targets.pick(Some(number), &[0, 1, 2], mix(number), 0), Choice::Target(_)));
+            assert_eq!(targets.pick(key(&targets, number), &[0, 2], mix(number), 0), Choice::Target(1), "{method:?}");
+            assert!(matches!(targets.pick(key(&targets, number), &[0, 1, 2], mix(number), 0), Choice::Target(_)));
         }
     }
 }
@@ -371,4 +375,15 @@ fn other_zones_take_over_what_the_own_zone_is_missing() {
         candidate.health.set_down(index != 0, 0);
     }
     assert_eq!(elsewhere(&targets), 0.0, "the last target here takes everything when there is none elsewhere");
+}
+
+#[test]
+fn a_key_keeps_its_target_whatever_the_method_of_the_list_is() {
+    for method in METHODS {
+        let targets = targets(&[1; 4], method);
+        for number in 0..50 {
+            let of_key = |random: u64| targets.pick(Some(mix(number)), &[], mix(random), 0);
+            assert!((0..20).all(|random| of_key(random) == of_key(99)), "{method:?}");
+        }
+    }
 }

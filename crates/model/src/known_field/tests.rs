@@ -168,6 +168,7 @@ fn names_read() -> BTreeSet<String> {
     let mut files = Vec::new();
     for directory in [
         "access/src",
+        "acme/src",
         "client/src",
         "cluster/src",
         "control/src",

@@ -309,7 +309,8 @@ fn what_protects_becomes_members_of_the_definition() {
     });
     let own = &definition["tollgate"];
     assert_eq!(own["user_passwords"].to_string(), r#"["joe:{SHA}x"]"#);
-    assert_eq!(own["request_limits"].to_string(), r#"[{"by":"address","exempt":["10.0.0.0/8"],"requests":25,"window_s":5}]"#);
+    let limit = serde_json::json!({"by": "address", "requests": 25, "window_s": 5, "exempt": ["10.0.0.0/8"]});
+    assert_eq!(own["request_limits"], serde_json::json!([limit]));
     assert_eq!(own["forward_auth"]["url"], "https://a.test/check");
     assert_eq!(own["forward_auth"]["signin_url"], "https://login.test/start?rd={escaped_url}");
     assert_eq!(own["forward_auth"]["response_headers"].to_string(), r#"["X-User","X-Mail"]"#);

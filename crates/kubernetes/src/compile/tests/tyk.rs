@@ -146,7 +146,8 @@ fn certificates_come_from_secrets() {
         &json!({"/certificates": [format!("acme{certificate}")], "/org_id": "acme", "/contextRef": null}),
     );
     let texts = &followed.documents.certificates;
-    assert_eq!(texts.keys().collect::<Vec<_>>(), [&certificate, &format!("acme{certificate}")]);
+    let of_org = format!("acme{certificate}");
+    assert!(texts.len() == 2 && texts.contains_key(&certificate) && texts.contains_key(&of_org), "{:?}", texts.keys());
     assert!(texts[&certificate].contains("BEGIN CERTIFICATE") && texts[&certificate].contains("BEGIN PRIVATE KEY"));
 }
 

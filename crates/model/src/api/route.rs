@@ -182,7 +182,7 @@ impl Default for RouteRedirect {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RouteRewrite {
-    /// `Host` of the request to the backend; empty for the client's.
+    /// `Host` of the request to the backend, with a port if it needs one; empty for the client's.
     pub host: String,
     /// Its path.
     pub path: Option<PathRewrite>,
@@ -585,7 +585,8 @@ impl RouteAnswer {
 impl RouteRewrite {
     fn check(&self, at: &JsonPath, findings: &mut Findings) {
         if !self.host.is_empty() {
-            check_host(&at.key("host"), &self.host, findings);
+            let port = self.host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok_and(|port| port > 0));
+            check_host(&at.key("host"), port.map_or(self.host.as_str(), |(host, _)| host), findings);
         }
         if let Some(path) = &self.path {
             path.check(&at.key("path"), findings);

@@ -1,0 +1,158 @@
+//! KrakenD's configuration: endpoints with their backends, and `extra_config` at each level, by its present and its former names.
+
+mod endpoint;
+mod extra;
+
+use crate::files::{ImportFailure, NamedFiles};
+use crate::plan::{Plan, PlannedCertificate, PlannedListener};
+use crate::report::{ImportReport, Place};
+use crate::tree::{Member, Node, read_yaml};
+use std::path::PathBuf;
+
+/// Where KrakenD listens unless told otherwise.
+const PORT: u16 = 8080;
+
+/// The file and what holds for all endpoints.
+struct KrakendReader<'r> {
+    file: PathBuf,
+    report: &'r mut ImportReport,
+    hosts: Vec<String>,
+    timeout_ms: u64,
+}
+
+impl KrakendReader<'_> {
+    fn place(&self, line: usize) -> Place {
+        Place::new(&self.file, line)
+    }
+
+    /// Settings of servers and clients that the gateway has itself.
+    fn is_own(&mut self, member: &Member, path: &str) -> bool {
+        let how = match member.key.as_str() {
+            "$schema" | "version" | "name" | "id" | "@comment" | "comment" => {
+                let place = self.place(member.line);
+                self.report.carried(&place, format!("{path}{}", member.key));
+                return true;
+            }
+            key if key.starts_with('@') || key.starts_with('_') => "a comment",
+            "read_timeout"
+            | "write_timeout"
+            | "idle_timeout"
+            | "read_header_timeout"
+            | "dialer_timeout"
+            | "dialer_keep_alive"
+            | "dialer_fallback_delay"
+            | "response_header_timeout"
+            | "expect_continue_timeout"
+            | "max_idle_connections"
+            | "max_idle_connections_per_host"
+            | "idle_connection_timeout"
+            | "disable_keep_alives"
+            | "disable_compression"
+            | "max_header_bytes"
+            | "max_shutdown_wait_time" => "the gateway's own limits of time and connections",
+            "debug_endpoint" | "echo_endpoint" => "the control API answers questions",
+            "sequential_start" | "use_h2c" | "dns_cache_ttl" | "disable_rest" | "concurrent_calls" => "the gateway's own way",
+            "output_encoding" | "encoding" => "responses pass as the backend sends them; shapes need JSON",
+            "disable_host_sanitize" | "sd_scheme" => "hosts are taken as they are",
+            _ => return false,
+        };
+        let place = self.place(member.line);
+        self.report.approximated(&place, format!("{path}{}", member.key), how);
+        true
+    }
+}
+
+/// Reads the file into the plan.
+pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut ImportReport) -> Result<(), ImportFailure> {
+    if text.trim_start().starts_with("{{") || text.contains("{{ ") && text.contains(" }}") {
+        return Err(files.failure("is a template: give what KrakenD makes of it (FC_OUT)"));
+    }
+    let root = read_yaml(text, files)?;
+    if !root.is_map() {
+        return Err(files.failure("is no object with endpoints"));
+    }
+    let port = root.get("port").whole().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0).unwrap_or(PORT);
+    let address = root.get("listen_ip").text().parse().ok();
+    let mut listener = PlannedListener { name: "main".to_owned(), address, port, ..PlannedListener::default() };
+    let mut reader = KrakendReader {
+        file: files.first().to_owned(),
+        report,
+        hosts: root.get("host").texts(),
+        timeout_ms: duration_ms(root.get("timeout").text()).unwrap_or(2_000),
+    };
+    let mut tls_closes = None;
+    for member in root.members() {
+        let place = reader.place(member.line);
+        match member.key.as_str() {
+            "port" | "listen_ip" | "endpoints" | "host" | "timeout" | "extra_config" => {
+                reader.report.carried(&place, member.key.clone())
+            }
+            "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
+            "cache_ttl" => reader.report.not_carried(&place, "cache_ttl", "responses say themselves how long they may be kept"),
+            "async_agent" | "plugin" | "client_tls" | "sd" => {
+                reader.report.not_carried(&place, member.key.clone(), "has no counterpart")
+            }
+            _ if reader.is_own(member, "") => {}
+            _ => reader.report.not_carried(&place, member.key.clone(), "is not known to the importer"),
+        }
+    }
+    plan.listeners.push(listener);
+    for node in root.get("endpoints").items() {
+        endpoint::read(node, plan, &mut reader);
+    }
+    extra::of_service(root.get("extra_config"), plan, &mut reader);
+    if let Some(why) = tls_closes {
+        plan.routes.iter_mut().for_each(|route| route.closed.push(why.clone()));
+    }
+    if plan.routes.is_empty() {
+        return Err(files.failure("has no endpoints"));
+    }
+    Ok(())
+}
+
+/// The result is why all endpoints must refuse.
+fn tls(node: &Node, listener: &mut PlannedListener, reader: &mut KrakendReader<'_>) -> Option<String> {
+    let place = reader.place(node.line);
+    if node.get("disabled").is_true() {
+        reader.report.carried(&place, "tls");
+        return None;
+    }
+    listener.is_tls = true;
+    let alone = std::slice::from_ref(node);
+    let keys = node.get("keys").items();
+    for pair in if keys.is_empty() { alone } else { keys } {
+        let (certificate, key) = (pair.get("public_key").text().to_owned(), pair.get("private_key").text().to_owned());
+        listener.certificates.push(PlannedCertificate::Files { certificate, key, place: place.clone() });
+    }
+    if node.get("enable_mtls").is_true() {
+        let why = "certificates of clients are not asked for";
+        reader.report.unprotected(&place, "tls.enable_mtls", why);
+        return Some(format!("tls.enable_mtls at line {}: {why}", node.line));
+    }
+    reader.report.carried(&place, "tls");
+    None
+}
+
+/// Milliseconds of `2s`, `1m30s`, `500ms`.
+pub(crate) fn duration_ms(text: &str) -> Option<u64> {
+    let mut all = 0.0;
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+        let (number, behind) = rest.split_at(digits);
+        let unit = behind.find(|letter: char| letter.is_ascii_digit()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at(unit);
+        let factor = match unit {
+            "ns" => 1e-6,
+            "us" | "µs" => 1e-3,
+            "ms" => 1.0,
+            "s" | "" => 1e3,
+            "m" => 6e4,
+            "h" => 3.6e6,
+            _ => return None,
+        };
+        all += number.parse::<f64>().ok()? * factor;
+        rest = behind;
+    }
+    (!text.trim().is_empty() && all.is_finite()).then_some(all as u64)
+}

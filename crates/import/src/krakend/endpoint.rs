@@ -1,0 +1,203 @@
+//! Endpoints and their backends.
+
+use super::{KrakendReader, duration_ms, extra};
+use crate::pattern::escaped;
+use crate::plan::{
+    BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
+};
+use crate::tree::Node;
+
+/// Headers with credentials, which KrakenD passes only if it is told to.
+const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
+
+pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
+    let path = node.get("endpoint").text();
+    let method =
+        Some(node.get("method").text().to_uppercase()).filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
+    let mut route = PlannedRoute { name: format!("{method} {path}"), place: reader.place(node.line), ..PlannedRoute::default() };
+    let (planned, names, groups) = path_of(path);
+    route.matches = vec![PlannedMatch { path: planned, method: method.clone(), ..PlannedMatch::default() }];
+    // Routes with parameters come behind those without.
+    route.precedence = names.len() * 1_000 + plan.routes.len().min(900);
+    route.timeout_ms = duration_ms(node.get("timeout").text()).unwrap_or(reader.timeout_ms);
+    let queries = [node.get("input_query_strings").texts(), node.get("querystring_params").texts()].concat();
+    let headers = [node.get("input_headers").texts(), node.get("headers_to_pass").texts()].concat();
+    if !headers.iter().any(|header| header == "*") {
+        let hidden = CREDENTIALS.iter().filter(|name| !headers.iter().any(|header| header.eq_ignore_ascii_case(name)));
+        route.request_headers.remove.extend(hidden.map(|name| (*name).to_owned()));
+    }
+    let backends = node.get("backend").items();
+    for member in node.members() {
+        let place = reader.place(member.line);
+        let name = format!("endpoints.{}", member.key);
+        match member.key.as_str() {
+            "endpoint" | "method" | "timeout" | "extra_config" | "backend" => reader.report.carried(&place, name),
+            "input_headers" | "headers_to_pass" => {
+                reader.report.approximated(&place, name, "all headers pass, but Authorization and Cookie only if they are listed");
+            }
+            "input_query_strings" | "querystring_params" => {
+                reader.report.approximated(&place, name, "all parameters pass, or none")
+            }
+            "cache_ttl" => reader.report.not_carried(&place, name, "responses say themselves how long they may be kept"),
+            _ if reader.is_own(member, "endpoints.") => {}
+            _ => reader.report.not_carried(&place, name, "is not known to the importer"),
+        }
+    }
+    for (index, backend) in backends.iter().enumerate() {
+        if index == 0 {
+            read_backend(backend, (path, names.as_slice(), &groups), !queries.is_empty(), &method, &mut route, reader);
+        } else {
+            let place = reader.place(backend.line);
+            reader.report.not_carried(
+                &place,
+                "endpoints.backend",
+                "responses of several backends are not merged; the first one answers",
+            );
+        }
+    }
+    extra::of_endpoint(node.get("extra_config"), &mut route, reader);
+    plan.routes.push(route);
+}
+
+/// The path, its parameters, and the expression with a group for each.
+fn path_of(path: &str) -> (PlannedPath, Vec<String>, String) {
+    let mut names = Vec::new();
+    let mut groups = Vec::new();
+    let mut plain = Vec::new();
+    for segment in path.split('/') {
+        match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
+            Some(name) => {
+                names.push(name.to_owned());
+                groups.push("([^/?]+)".to_owned());
+                plain.push("[^/]+".to_owned());
+            }
+            None if segment == "*" => {
+                groups.push(".*".to_owned());
+                plain.push(".*".to_owned());
+            }
+            None => {
+                groups.push(escaped(segment));
+                plain.push(escaped(segment));
+            }
+        }
+    }
+    let planned = match names.is_empty() && !path.contains('*') {
+        true => PlannedPath::Exact(path.to_owned()),
+        false => PlannedPath::Pattern(plain.join("/")),
+    };
+    (planned, names, groups.join("/"))
+}
+
+fn read_backend(
+    node: &Node,
+    (path, names, groups): (&str, &[String], &str),
+    passes_query: bool,
+    method: &str,
+    route: &mut PlannedRoute,
+    reader: &mut KrakendReader<'_>,
+) {
+    let hosts = match node.get("host").texts() {
+        hosts if hosts.is_empty() => reader.hosts.clone(),
+        hosts => hosts,
+    };
+    let mut shape = BodyShape::default();
+    for member in node.members() {
+        let place = reader.place(member.line);
+        let name = format!("endpoints.backend.{}", member.key);
+        match member.key.as_str() {
+            "host" | "url_pattern" | "extra_config" => reader.report.carried(&place, name),
+            "method" if member.node.text().eq_ignore_ascii_case(method) || member.node.is_empty() => {
+                reader.report.carried(&place, name)
+            }
+            "method" => reader.report.not_carried(&place, name, "the method stays: `method_transforms` changes it"),
+            "allow" | "whitelist" => {
+                shape.allowed = member.node.texts();
+                reader.report.carried(&place, name);
+            }
+            "deny" | "blacklist" => {
+                shape.denied = member.node.texts();
+                reader.report.carried(&place, name);
+            }
+            "mapping" => {
+                shape.renamed = member.node.members().iter().map(|pair| (pair.key.clone(), pair.node.text().to_owned())).collect();
+                reader.report.carried(&place, name);
+            }
+            "group" => {
+                shape.group = member.node.text().to_owned();
+                reader.report.carried(&place, name);
+            }
+            "target" => {
+                shape.target = member.node.text().to_owned();
+                reader.report.carried(&place, name);
+            }
+            "is_collection" => {
+                shape.is_list = member.node.is_true();
+                reader.report.carried(&place, name);
+            }
+            "sd" if matches!(member.node.text(), "static" | "") => reader.report.carried(&place, name),
+            "sd" => reader.report.not_carried(&place, name, "targets come from SRV records: `tollgate.upstream.srv`"),
+            "input_headers" | "input_query_strings" => {
+                reader.report.approximated(&place, name, "what the endpoint passes goes to the backend")
+            }
+            _ if reader.is_own(member, "endpoints.backend.") => {}
+            _ => reader.report.not_carried(&place, name, "is not known to the importer"),
+        }
+    }
+    let passes_unchanged = [node.get("encoding").text()].contains(&"no-op");
+    if shape != BodyShape::default() && !passes_unchanged {
+        route.shape = Some(shape);
+    }
+    let targets: Vec<PlannedTarget> = hosts
+        .iter()
+        .map(|host| {
+            if host.contains("://") {
+                host.trim_end_matches('/').to_owned()
+            } else {
+                format!("http://{}", host.trim_end_matches('/'))
+            }
+        })
+        .filter(|url| is_target(url))
+        .map(|url| PlannedTarget { url, weight: 1 })
+        .collect();
+    let foreign = extra::foreign_backend(node.get("extra_config"));
+    if targets.is_empty() || foreign.is_some() {
+        let why = foreign.map_or_else(|| "has no host that can be reached".to_owned(), |name| format!("{name} is not spoken"));
+        let place = reader.place(node.line);
+        reader.report.not_carried(&place, "endpoints.backend.host", format!("{why}; the endpoint answers 502"));
+        route.action = PlannedAction::Answer { status: 502, body: String::new(), headers: Vec::new() };
+        return;
+    }
+    route.upstream_host = targets.first().and_then(|target| target.url.split_once("://")).map(|(_, host)| host.to_owned());
+    route.action = PlannedAction::Forward(PlannedUpstream { targets, ..PlannedUpstream::default() });
+    let url = node.get("url_pattern").text();
+    let url = if url.starts_with('/') { url.to_owned() } else { format!("/{url}") };
+    let mut to = url.replace('$', "%24");
+    for (index, name) in names.iter().enumerate() {
+        to = to.replace(&format!("{{{name}}}"), &format!("${}", index + 1));
+    }
+    if to.contains('{') {
+        let place = reader.place(node.get("url_pattern").line);
+        reader.report.not_carried(
+            &place,
+            "endpoints.backend.url_pattern.parameter",
+            "only parameters of the path are put into the new one",
+        );
+    }
+    let is_same = url == path && passes_query;
+    if !is_same && !path.contains('*') {
+        if passes_query && !to.contains('?') {
+            to = format!("{to}${}", names.len() + 1);
+        }
+        route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}(\\?.*)?$"), to });
+    }
+    extra::of_backend(node.get("extra_config"), route, reader);
+}
+
+fn is_target(url: &str) -> bool {
+    let Some((scheme, host)) = url.split_once("://") else { return false };
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    matches!(scheme, "http" | "https")
+        && !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+}

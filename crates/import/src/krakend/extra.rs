@@ -1,0 +1,321 @@
+//! `extra_config` of the service, of endpoints and of backends.
+
+use super::KrakendReader;
+use super::duration_ms;
+use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
+use crate::tree::{Member, Node};
+
+/// Former names, by what they are called now.
+const FORMER: &[(&str, &str)] = &[
+    ("github_com/devopsfaith/krakend-jose/validator", "auth/validator"),
+    ("github.com/devopsfaith/krakend-jose/validator", "auth/validator"),
+    ("github_com/devopsfaith/krakend-jose/signer", "auth/signer"),
+    ("github_com/devopsfaith/krakend-ratelimit/juju/router", "qos/ratelimit/router"),
+    ("github.com/devopsfaith/krakend-ratelimit/juju/router", "qos/ratelimit/router"),
+    ("github_com/devopsfaith/krakend-ratelimit/juju/proxy", "qos/ratelimit/proxy"),
+    ("github.com/devopsfaith/krakend-ratelimit/juju/proxy", "qos/ratelimit/proxy"),
+    ("github_com/devopsfaith/krakend-circuitbreaker/gobreaker", "qos/circuit-breaker"),
+    ("github.com/devopsfaith/krakend-circuitbreaker/gobreaker", "qos/circuit-breaker"),
+    ("github_com/devopsfaith/krakend-httpcache", "qos/http-cache"),
+    ("github.com/devopsfaith/krakend-httpcache", "qos/http-cache"),
+    ("github_com/devopsfaith/krakend-cors", "security/cors"),
+    ("github_com/devopsfaith/krakend-httpsecure", "security/http"),
+    ("github_com/devopsfaith/krakend-botdetector", "security/bot-detector"),
+    ("github_com/devopsfaith/krakend-gologging", "telemetry/logging"),
+    ("github_com/devopsfaith/krakend-metrics", "telemetry/metrics"),
+    ("github_com/devopsfaith/krakend-opencensus", "telemetry/opencensus"),
+    ("github_com/devopsfaith/krakend-influx", "telemetry/influx"),
+    ("github_com/devopsfaith/krakend-gelf", "telemetry/gelf"),
+    ("github_com/devopsfaith/krakend-logstash", "telemetry/logstash"),
+    ("github_com/devopsfaith/krakend-martian", "modifier/martian"),
+    ("github_com/devopsfaith/krakend-lua/proxy", "modifier/lua-proxy"),
+    ("github_com/devopsfaith/krakend-lua/router", "modifier/lua-endpoint"),
+    ("github_com/devopsfaith/krakend-cel", "validation/cel"),
+    ("github_com/devopsfaith/krakend-jsonschema", "validation/json-schema"),
+    ("github_com/devopsfaith/krakend/proxy", "proxy"),
+    ("github_com/devopsfaith/krakend/http", "backend/http"),
+    ("github_com/devopsfaith/krakend/transport/http/server/handler", "plugin/http-server"),
+    ("github_com/devopsfaith/krakend/transport/http/client/executor", "plugin/http-client"),
+    ("github_com/luraproject/lura/router/gin", "router"),
+    ("github_com/devopsfaith/krakend/router/gin", "router"),
+];
+
+fn present(name: &str) -> &str {
+    FORMER.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present)
+}
+
+/// What a backend speaks that is not HTTP.
+pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
+    let foreign = [
+        "backend/graphql",
+        "backend/amqp",
+        "backend/pubsub",
+        "backend/grpc",
+        "backend/lambda",
+        "backend/soap",
+        "backend/static-filesystem",
+        "backend/conditional",
+    ];
+    extra
+        .members()
+        .iter()
+        .map(|member| present(&member.key))
+        .find(|name| foreign.iter().any(|start| name.starts_with(start)))
+        .map(str::to_owned)
+}
+
+/// Where an `extra_config` stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Service,
+    Endpoint,
+    Backend,
+}
+
+pub(super) fn of_service(extra: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
+    let mut routes = std::mem::take(&mut plan.routes);
+    for member in extra.members() {
+        let mut everywhere: Vec<&mut PlannedRoute> = routes.iter_mut().collect();
+        apply(member, Level::Service, &mut everywhere, reader);
+    }
+    plan.routes = routes;
+}
+
+pub(super) fn of_endpoint(extra: &Node, route: &mut PlannedRoute, reader: &mut KrakendReader<'_>) {
+    for member in extra.members() {
+        apply(member, Level::Endpoint, &mut [&mut *route], reader);
+    }
+}
+
+pub(super) fn of_backend(extra: &Node, route: &mut PlannedRoute, reader: &mut KrakendReader<'_>) {
+    for member in extra.members() {
+        apply(member, Level::Backend, &mut [&mut *route], reader);
+    }
+}
+
+fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
+    let node = &member.node;
+    let name = present(&member.key).to_owned();
+    let title = format!("extra_config.{name}");
+    let place = reader.place(member.line);
+    let closes = |why: &str, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>| {
+        reader.report.unprotected(&place, title.clone(), why);
+        routes.iter_mut().for_each(|route| route.closed.push(format!("{title} at line {}: {why}", place.line)));
+    };
+    match name.as_str() {
+        "auth/validator" if node.get("@disabled").is_true() => reader.report.carried(&place, title),
+        "auth/validator" => match tokens(node) {
+            Ok(tokens) => {
+                fields(member, &name, reader);
+                reader.report.carried(&place, title);
+                routes.iter_mut().for_each(|route| route.auth.ways = vec![AuthWay::JwtOfIssuer(tokens.clone())]);
+            }
+            Err(why) => closes(&why, routes, reader),
+        },
+        "qos/ratelimit/router" | "qos/ratelimit/service" => match rates(node, level, routes) {
+            Ok(None) => reader.report.carried(&place, title),
+            Ok(Some(how)) => reader.report.weakened(&place, title, how),
+            Err(why) => closes(&why, routes, reader),
+        },
+        "qos/ratelimit/proxy" => {
+            if let Some(rate) = rate(node, "max_rate", "capacity") {
+                routes.iter_mut().filter(|route| route.rate.is_none()).for_each(|route| route.rate = Some(rate));
+            }
+            reader.report.approximated(&place, title, "requests to the endpoint are limited in place of those to the backend");
+        }
+        "qos/http-cache" => {
+            routes.iter_mut().for_each(|route| route.cache = Some(PlannedCache::default()));
+            reader.report.carried(&place, title);
+        }
+        "security/cors" => {
+            let cors = cors(node);
+            routes.iter_mut().for_each(|route| {
+                // A preflight has a method of its own.
+                route.cors = Some(cors.clone());
+            });
+            preflights(routes);
+            fields(member, &name, reader);
+            reader.report.carried(&place, title);
+        }
+        "security/http" => secure(member, routes, reader),
+        "backend/http" | "router" | "documentation/openapi" | "documentation/postman" => {
+            reader.report.approximated(&place, title, "statuses, errors and paths are those of the gateway");
+        }
+        name if name.starts_with("telemetry/") => {
+            reader.report.approximated(&place, title, "the gateway has metrics, logs, traces and analytics of its own");
+        }
+        "security/bot-detector"
+        | "security/policies"
+        | "validation/cel"
+        | "validation/json-schema"
+        | "validation/response-json-schema"
+        | "auth/api-keys"
+        | "auth/basic"
+        | "auth/gcp"
+        | "auth/ntlm"
+        | "auth/revoker"
+        | "modifier/lua-endpoint"
+        | "plugin/http-server"
+        | "server/virtualhost"
+        | "qos/ratelimit/tiered" => {
+            closes("has no counterpart, and protects or may protect", routes, reader);
+        }
+        "auth/client-credentials" => reader.report.not_carried(&place, title, "set `upstream_auth` with the client's credentials"),
+        "qos/circuit-breaker" => reader.report.not_carried(&place, title, "set `circuit_breakers`"),
+        "modifier/martian" => reader.report.not_carried(&place, title, "set `transform_headers`"),
+        name if ["auth/", "security/", "validation/", "qos/ratelimit/", "plugin/"].iter().any(|start| name.starts_with(start)) => {
+            closes("is not known to the importer, and protects or may protect", routes, reader);
+        }
+        name if name.starts_with('@') => reader.report.carried(&place, title),
+        _ => reader.report.not_carried(&place, title, "has no counterpart"),
+    }
+}
+
+/// Reports the fields of a setting that acts.
+fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
+    for field in member.node.members() {
+        let place = reader.place(field.line);
+        let title = format!("extra_config.{name}.{}", field.key);
+        match field.key.as_str() {
+            "alg" | "jwk_url" | "issuer" | "audience" | "roles" | "roles_key" | "scopes" | "scopes_key" | "scopes_matcher"
+            | "allow_origins" | "allow_methods" | "allow_headers" | "expose_headers" | "max_age" | "allow_credentials" => {
+                reader.report.carried(&place, title)
+            }
+            "cache"
+            | "cache_duration"
+            | "disable_jwk_security"
+            | "jwk_fingerprints"
+            | "cipher_suites"
+            | "operation_debug"
+            | "roles_key_is_nested"
+            | "debug"
+            | "failed_jwk_key_cooldown"
+            | "key_identify_strategy"
+            | "options_success_status"
+            | "options_passthrough" => reader.report.approximated(&place, title, "key sets are kept and refreshed by themselves"),
+            _ if field.node.is_empty() || field.node.is_false() => reader.report.carried(&place, title),
+            _ => reader.report.not_carried(&place, title, "has no counterpart"),
+        }
+    }
+}
+
+fn tokens(node: &Node) -> Result<IssuedTokens, String> {
+    let url = node.get("jwk_url").text();
+    if url.is_empty() {
+        return Err("key sets are fetched from an address".to_owned());
+    }
+    let algorithm = match node.get("alg").text() {
+        alg if alg.starts_with("ES") => "ecdsa",
+        alg if alg.starts_with("HS") => "hmac",
+        "EdDSA" => "eddsa",
+        _ => "rsa",
+    };
+    let key = |name: &str, usual: &str| Some(node.get(name).text()).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned();
+    let mut required = Vec::new();
+    let roles = node.get("roles").texts();
+    if !roles.is_empty() {
+        required.push((key("roles_key", "roles"), roles));
+    }
+    let scopes = node.get("scopes").texts();
+    if !scopes.is_empty() {
+        if node.get("scopes_matcher").text() == "all" && scopes.len() > 1 {
+            return Err("all of several scopes: set `tollgate.scope_check`".to_owned());
+        }
+        required.push((key("scopes_key", "scope"), scopes));
+    }
+    Ok(IssuedTokens {
+        keys_url: url.to_owned(),
+        algorithm: algorithm.to_owned(),
+        issuer: Some(node.get("issuer").text().to_owned()).filter(|issuer| !issuer.is_empty()),
+        audiences: node.get("audience").texts(),
+        claim: "sub".to_owned(),
+        required,
+    })
+}
+
+/// A rate with what may come at once.
+fn rate(node: &Node, rate: &str, capacity: &str) -> Option<PlannedRate> {
+    let number = node.get(rate).number().filter(|number| *number > 0.0)?;
+    let every_s = duration_ms(node.get("every").text()).map_or(1.0, |time| time as f64 / 1_000.0);
+    let at_once = node.get(capacity).number().filter(|capacity| *capacity >= 1.0).unwrap_or(number.max(1.0));
+    Some(PlannedRate { requests: at_once, per_s: at_once * every_s / number })
+}
+
+/// The result says how it acts otherwise.
+fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<Option<String>, String> {
+    if let Some(all) = rate(node, "max_rate", "capacity") {
+        routes.iter_mut().for_each(|route| route.rate = Some(all));
+        if level == Level::Service {
+            return Ok(Some("the rate of the whole service holds for each endpoint".to_owned()));
+        }
+    }
+    let Some(client) = rate(node, "client_max_rate", "client_capacity") else { return Ok(None) };
+    match node.get("strategy").text() {
+        "" | "ip" => {
+            routes.iter_mut().for_each(|route| route.address_rates = vec![client.of_route()]);
+            Ok(None)
+        }
+        other => Err(format!("requests cannot be counted by {other} {}", node.get("key").text())),
+    }
+}
+
+fn cors(node: &Node) -> PlannedCors {
+    let list = |key: &str, usual: &[&str]| match node.get(key).texts() {
+        list if list.is_empty() => usual.iter().map(|item| (*item).to_owned()).collect(),
+        list => list,
+    };
+    PlannedCors {
+        origins: list("allow_origins", &["*"]).into_iter().filter(|origin| origin == "*" || origin.contains("://")).collect(),
+        methods: list("allow_methods", &["GET", "HEAD", "POST"]),
+        headers: list("allow_headers", &[]),
+        exposed: node.get("expose_headers").texts(),
+        credentials: node.get("allow_credentials").is_true(),
+        max_age_s: (duration_ms(node.get("max_age").text()).unwrap_or_default() / 1_000) as u32,
+        passes_preflights: false,
+    }
+}
+
+/// Endpoints are for one method; their preflights come with another.
+fn preflights(routes: &mut [&mut PlannedRoute]) {
+    let mut seen = std::collections::BTreeSet::new();
+    for route in routes.iter_mut() {
+        let Some(first) = route.matches.first().cloned() else { continue };
+        if first.method != "OPTIONS" && seen.insert(format!("{:?}", first.path)) {
+            route.matches.push(crate::plan::PlannedMatch { method: "OPTIONS".to_owned(), ..first });
+        }
+    }
+}
+
+fn secure(member: &Member, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
+    let place = reader.place(member.line);
+    for field in member.node.members() {
+        let node = &field.node;
+        let header = match field.key.as_str() {
+            "sts_seconds" => node
+                .whole()
+                .filter(|seconds| *seconds > 0)
+                .map(|seconds| ("Strict-Transport-Security", format!("max-age={seconds}"))),
+            "frame_deny" => node.is_true().then(|| ("X-Frame-Options", "DENY".to_owned())),
+            "custom_frame_options_value" => Some(("X-Frame-Options", node.text().to_owned())),
+            "content_type_nosniff" => node.is_true().then(|| ("X-Content-Type-Options", "nosniff".to_owned())),
+            "browser_xss_filter" => node.is_true().then(|| ("X-XSS-Protection", "1; mode=block".to_owned())),
+            "content_security_policy" => Some(("Content-Security-Policy", node.text().to_owned())),
+            "referrer_policy" => Some(("Referrer-Policy", node.text().to_owned())),
+            _ => {
+                let place = reader.place(field.line);
+                let title = format!("extra_config.security/http.{}", field.key);
+                match node.is_empty() || node.is_false() {
+                    true => reader.report.carried(&place, title),
+                    false => reader.report.not_carried(&place, title, "has no counterpart"),
+                }
+                continue;
+            }
+        };
+        let place = reader.place(field.line);
+        reader.report.carried(&place, format!("extra_config.security/http.{}", field.key));
+        if let Some((name, value)) = header.filter(|(_, value)| !value.is_empty()) {
+            routes.iter_mut().for_each(|route| route.response_headers.set.push((name.to_owned(), value.clone())));
+        }
+    }
+    reader.report.carried(&place, "extra_config.security/http");
+}

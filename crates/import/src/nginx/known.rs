@@ -1,0 +1,109 @@
+//! Directives that need nothing here, and those that have no counterpart: why.
+
+/// What a directive that is not looked at closer means here.
+pub(super) enum Known {
+    /// The gateway does it by itself: how.
+    Own(&'static str),
+    /// It has no counterpart and protects nothing: why.
+    Without(&'static str),
+    /// It has no counterpart and protects: why.
+    Protects(&'static str),
+}
+
+const LOGS: &str = "the gateway has logs of its own: log_format, access logs and analytics in its configuration";
+const THREADS: &str = "the gateway has a thread for each core and sizes its own tables";
+const SOCKETS: &str = "the gateway sets its sockets up itself";
+const TLS: &str = "the gateway speaks TLS 1.2 and 1.3 with authenticated encryption";
+const BUFFERS: &str = "the gateway streams bodies and sizes its own buffers";
+const POOL: &str = "connections to upstreams are kept and reused by themselves";
+const FILES: &str = "the gateway serves no files";
+const COMPRESSION: &str = "the gateway does not compress responses; upstreams do";
+const OTHERS: &str = "upstreams speak HTTP: this protocol is not spoken";
+const NAMES: &str = "names are resolved by the system's settings, and again by themselves";
+
+#[rustfmt::skip]
+const KNOWN: &[(&str, Known)] = &[
+    ("access_log", Known::Own(LOGS)), ("error_log", Known::Own(LOGS)), ("log_format", Known::Own(LOGS)),
+    ("log_not_found", Known::Own(LOGS)), ("log_subrequest", Known::Own(LOGS)), ("open_log_file_cache", Known::Own(LOGS)),
+    ("rewrite_log", Known::Own(LOGS)), ("server_tokens", Known::Own("the gateway does not tell its version")),
+    ("worker_processes", Known::Own(THREADS)), ("worker_connections", Known::Own(THREADS)), ("worker_rlimit_nofile", Known::Own(THREADS)),
+    ("worker_cpu_affinity", Known::Own(THREADS)), ("worker_priority", Known::Own(THREADS)), ("worker_shutdown_timeout", Known::Own(THREADS)),
+    ("multi_accept", Known::Own(THREADS)), ("use", Known::Own(THREADS)), ("accept_mutex", Known::Own(THREADS)), ("thread_pool", Known::Own(THREADS)),
+    ("pcre_jit", Known::Own(THREADS)), ("types_hash_max_size", Known::Own(THREADS)), ("types_hash_bucket_size", Known::Own(THREADS)),
+    ("server_names_hash_bucket_size", Known::Own(THREADS)), ("server_names_hash_max_size", Known::Own(THREADS)),
+    ("variables_hash_max_size", Known::Own(THREADS)), ("variables_hash_bucket_size", Known::Own(THREADS)),
+    ("map_hash_bucket_size", Known::Own(THREADS)), ("map_hash_max_size", Known::Own(THREADS)),
+    ("proxy_headers_hash_max_size", Known::Own(THREADS)), ("proxy_headers_hash_bucket_size", Known::Own(THREADS)),
+    ("user", Known::Own("the service manager says who runs the gateway")), ("pid", Known::Own("`pid_file_location` of the configuration")),
+    ("daemon", Known::Own("the service manager starts the gateway")), ("master_process", Known::Own(THREADS)), ("env", Known::Own("environment")),
+    ("load_module", Known::Own("everything is in the gateway")), ("debug_connection", Known::Own(LOGS)),
+    ("sendfile", Known::Own(SOCKETS)), ("sendfile_max_chunk", Known::Own(SOCKETS)), ("tcp_nopush", Known::Own(SOCKETS)),
+    ("tcp_nodelay", Known::Own(SOCKETS)), ("aio", Known::Own(SOCKETS)), ("directio", Known::Own(SOCKETS)), ("output_buffers", Known::Own(BUFFERS)),
+    ("postpone_output", Known::Own(BUFFERS)), ("reset_timedout_connection", Known::Own(SOCKETS)), ("lingering_close", Known::Own(SOCKETS)),
+    ("lingering_time", Known::Own(SOCKETS)), ("lingering_timeout", Known::Own(SOCKETS)), ("http2", Known::Own("HTTP/2 is spoken at TLS listeners")),
+    ("http2_max_concurrent_streams", Known::Own(SOCKETS)), ("keepalive_timeout", Known::Own("`tollgate.timeouts` of the configuration")),
+    ("keepalive_requests", Known::Own(SOCKETS)), ("keepalive_disable", Known::Own(SOCKETS)), ("send_timeout", Known::Own("slow clients have a minimum rate")),
+    ("client_body_timeout", Known::Own("slow clients have a minimum rate")), ("client_header_timeout", Known::Own("`tollgate.timeouts.head_ms`")),
+    ("client_body_buffer_size", Known::Own(BUFFERS)), ("client_header_buffer_size", Known::Own(BUFFERS)),
+    ("large_client_header_buffers", Known::Own("`tollgate.limits` of the configuration")), ("client_body_temp_path", Known::Own(BUFFERS)),
+    ("client_body_in_file_only", Known::Own(BUFFERS)), ("connection_pool_size", Known::Own(BUFFERS)), ("request_pool_size", Known::Own(BUFFERS)),
+    ("ignore_invalid_headers", Known::Own("invalid headers get 400")), ("underscores_in_headers", Known::Own("names with underscores pass, but those that frame")),
+    ("merge_slashes", Known::Own("paths are normalised")), ("absolute_redirect", Known::Own("locations are absolute")),
+    ("port_in_redirect", Known::Own("locations have the listener's port")), ("server_name_in_redirect", Known::Own("locations have the request's host")),
+    ("chunked_transfer_encoding", Known::Own(BUFFERS)), ("max_ranges", Known::Own("ranges are the upstream's")), ("etag", Known::Own("tags are the upstream's")),
+    ("if_modified_since", Known::Own("the upstream decides")), ("resolver", Known::Own(NAMES)), ("resolver_timeout", Known::Own(NAMES)),
+    ("ssl_protocols", Known::Own(TLS)), ("ssl_ciphers", Known::Own(TLS)), ("ssl_prefer_server_ciphers", Known::Own(TLS)),
+    ("ssl_session_cache", Known::Own(TLS)), ("ssl_session_timeout", Known::Own(TLS)), ("ssl_session_tickets", Known::Own(TLS)),
+    ("ssl_session_ticket_key", Known::Own(TLS)), ("ssl_dhparam", Known::Own(TLS)), ("ssl_ecdh_curve", Known::Own(TLS)), ("ssl_buffer_size", Known::Own(TLS)),
+    ("ssl_stapling", Known::Without("the gateway does not staple OCSP responses")), ("ssl_stapling_verify", Known::Without("the gateway does not staple OCSP responses")),
+    ("ssl_trusted_certificate", Known::Own("needed for stapling and clients only")), ("ssl_early_data", Known::Own("early data is not accepted")),
+    ("ssl_conf_command", Known::Own(TLS)), ("ssl", Known::Own("the listener says it")), ("ssl_reject_handshake", Known::Own("names without a certificate get the first one")),
+    ("proxy_http_version", Known::Own("upstreams are spoken to in HTTP/1.1")), ("proxy_buffering", Known::Own(BUFFERS)), ("proxy_buffers", Known::Own(BUFFERS)),
+    ("proxy_buffer_size", Known::Own(BUFFERS)), ("proxy_busy_buffers_size", Known::Own(BUFFERS)), ("proxy_temp_file_write_size", Known::Own(BUFFERS)),
+    ("proxy_max_temp_file_size", Known::Own(BUFFERS)), ("proxy_temp_path", Known::Own(BUFFERS)), ("proxy_request_buffering", Known::Own(BUFFERS)),
+    ("proxy_ignore_client_abort", Known::Own("an upstream's connection ends with its client")), ("proxy_socket_keepalive", Known::Own(POOL)),
+    ("proxy_connect_timeout", Known::Own("connections have the gateway's own time limit")), ("proxy_send_timeout", Known::Own("the gateway's own time limit")),
+    ("proxy_pass_request_headers", Known::Own("headers pass")), ("proxy_pass_request_body", Known::Own("bodies pass")), ("proxy_pass_header", Known::Own("headers pass")),
+    ("proxy_headers", Known::Own("headers pass")), ("proxy_ssl_server_name", Known::Own("the server's name is always sent")),
+    ("proxy_ssl_protocols", Known::Own(TLS)), ("proxy_ssl_session_reuse", Known::Own(TLS)), ("proxy_ssl_ciphers", Known::Own(TLS)), ("proxy_ssl_name", Known::Own("the server's name is the target's")),
+    ("proxy_ssl_verify_depth", Known::Own(TLS)), ("proxy_ssl_trusted_certificate", Known::Own("upstreams are checked against the system's authorities")),
+    ("proxy_cache_path", Known::Own("stored responses are in memory: `tollgate.cache` of the configuration")), ("proxy_cache_lock", Known::Own("requests for one response wait for each other")),
+    ("proxy_cache_lock_timeout", Known::Own("requests for one response wait for each other")), ("proxy_cache_min_uses", Known::Own("responses are stored at once")),
+    ("proxy_cache_revalidate", Known::Own("stored responses are revalidated")), ("proxy_cache_background_update", Known::Own("as the response's directives say")),
+    ("proxy_cache_use_stale", Known::Own("as the response's directives say")), ("proxy_cache_methods", Known::Own("GET and HEAD")),
+    ("proxy_cache_key", Known::Own("the key is method, host, path and query")), ("proxy_cache_bypass", Known::Without("requests bypass the cache by their own directives only")),
+    ("proxy_no_cache", Known::Without("responses say themselves whether they are stored")), ("proxy_ignore_headers", Known::Without("headers of responses are heeded")),
+    ("proxy_redirect", Known::Own("locations of upstreams pass unchanged")), ("proxy_cookie_path", Known::Without("cookies of upstreams pass unchanged")),
+    ("proxy_cookie_domain", Known::Without("cookies of upstreams pass unchanged")), ("proxy_intercept_errors", Known::Without("`error_overrides` replaces errors")),
+    ("proxy_store", Known::Without(FILES)), ("proxy_bind", Known::Own("the system chooses the address")), ("proxy_limit_rate", Known::Without("responses have no maximum rate")),
+    ("proxy_next_upstream_timeout", Known::Own("retries have a budget")), ("keepalive", Known::Own(POOL)), ("zone", Known::Own("all threads share the state of targets")), ("keepalive_time", Known::Own(POOL)),
+    ("root", Known::Without(FILES)), ("alias", Known::Without(FILES)), ("index", Known::Without(FILES)), ("autoindex", Known::Without(FILES)),
+    ("autoindex_exact_size", Known::Without(FILES)), ("autoindex_localtime", Known::Without(FILES)), ("autoindex_format", Known::Without(FILES)), ("expires", Known::Without(FILES)), ("types", Known::Without(FILES)),
+    ("default_type", Known::Own("upstreams say the types of what they send")), ("charset", Known::Without("bodies pass unchanged")), ("charset_types", Known::Without("bodies pass unchanged")),
+    ("open_file_cache", Known::Without(FILES)), ("open_file_cache_valid", Known::Without(FILES)), ("open_file_cache_min_uses", Known::Without(FILES)),
+    ("open_file_cache_errors", Known::Without(FILES)), ("disable_symlinks", Known::Without(FILES)), ("gzip_static", Known::Without(FILES)), ("random_index", Known::Without(FILES)),
+    ("error_page", Known::Without("`error_overrides` and error templates replace errors; pages are not served")), ("recursive_error_pages", Known::Without("no page is served for an error")),
+    ("gzip", Known::Without(COMPRESSION)), ("gzip_types", Known::Without(COMPRESSION)), ("gzip_vary", Known::Without(COMPRESSION)), ("gzip_proxied", Known::Without(COMPRESSION)),
+    ("gzip_comp_level", Known::Without(COMPRESSION)), ("gzip_min_length", Known::Without(COMPRESSION)), ("gzip_buffers", Known::Without(COMPRESSION)), ("gzip_http_version", Known::Without(COMPRESSION)),
+    ("gzip_disable", Known::Without(COMPRESSION)), ("gunzip", Known::Without(COMPRESSION)), ("brotli", Known::Without(COMPRESSION)), ("brotli_types", Known::Without(COMPRESSION)),
+    ("brotli_comp_level", Known::Without(COMPRESSION)), ("brotli_static", Known::Without(COMPRESSION)),
+    ("fastcgi_pass", Known::Without(OTHERS)), ("uwsgi_pass", Known::Without(OTHERS)), ("scgi_pass", Known::Without(OTHERS)), ("memcached_pass", Known::Without(OTHERS)), ("grpc_set_header", Known::Without(OTHERS)),
+    ("sub_filter", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_once", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_types", Known::Without("bodies change by templates and filters of JSON")),
+    ("limit_rate", Known::Without("responses have no maximum rate")), ("limit_rate_after", Known::Without("responses have no maximum rate")),
+    ("limit_req_status", Known::Own("429")), ("limit_req_log_level", Known::Own(LOGS)), ("limit_conn_status", Known::Own("the connection is reset")), ("limit_conn_log_level", Known::Own(LOGS)),
+    ("stub_status", Known::Without("the control API has figures: `tollgate status`")), ("ssi", Known::Without("bodies pass unchanged")), ("add_before_body", Known::Without("bodies pass unchanged")), ("add_after_body", Known::Without("bodies pass unchanged")),
+    ("auth_request_set", Known::Own("headers of the answer that are used are passed on")), ("internal", Known::Own("it is reached from within only")), ("set_real_ip_from", Known::Own("`tollgate.trusted_proxies`")),
+    ("ssl_verify_depth", Known::Own(TLS)), ("ssl_crl", Known::Protects("revoked certificates are not known")),
+    ("valid_referers", Known::Protects("requests are not told apart by their referrer")), ("secure_link", Known::Protects("links are not signed")), ("secure_link_md5", Known::Protects("links are not signed")),
+    ("auth_jwt", Known::Protects("name the key set with `jwt_source` by hand")), ("auth_jwt_key_file", Known::Protects("name the key set with `jwt_source` by hand")),
+    ("modsecurity", Known::Protects("there is no web application firewall")), ("modsecurity_rules_file", Known::Protects("there is no web application firewall")), ("modsecurity_rules", Known::Protects("there is no web application firewall")),
+    ("access_by_lua_block", Known::Protects("programs are not carried over")), ("access_by_lua_file", Known::Protects("programs are not carried over")), ("access_by_lua", Known::Protects("programs are not carried over")),
+    ("auth_ldap", Known::Protects("there is no LDAP")), ("auth_pam", Known::Protects("there is no PAM")), ("limit_except", Known::Protects("methods are told apart by routes")),
+];
+
+pub(super) fn known(name: &str) -> Option<&'static Known> {
+    let found = KNOWN.iter().find(|(known, _)| *known == name).map(|(_, known)| known);
+    found.or_else(|| {
+        ["fastcgi_", "uwsgi_", "scgi_", "memcached_"].iter().any(|start| name.starts_with(start)).then_some(&Known::Without(OTHERS))
+    })
+}

@@ -1,0 +1,455 @@
+//! Who answers at a location: an upstream, nginx itself, or nobody we know.
+
+use super::super::Shared;
+use super::super::directive::Directive;
+use super::super::scope::Scope;
+use super::super::value::{Surroundings, value};
+use super::LocationKind;
+use crate::pattern;
+use crate::plan::{
+    AuthWay, PathChange, PlannedAction, PlannedCache, PlannedRedirect, PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream,
+};
+use crate::report::{ImportReport, Place};
+
+/// What is known of the answer, and then what it is.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub uri: String,
+    kind: LocationKind,
+    pass: Option<Directive>,
+    returns: Option<Directive>,
+    rewrites: Vec<Directive>,
+    found: Found,
+}
+
+#[derive(Clone, Debug)]
+enum Found {
+    /// Files, or another protocol.
+    Nothing,
+    Status(u16),
+    /// A redirect to this path.
+    Path(String),
+    /// What `return` says; its location may depend on the socket.
+    Returns {
+        status: u16,
+        text: String,
+    },
+    Upstream(Box<FoundUpstream>),
+}
+
+/// An upstream with what belongs to it.
+#[derive(Clone, Debug)]
+struct FoundUpstream {
+    upstream: PlannedUpstream,
+    host: String,
+    change: Option<PathChange>,
+    asks: Option<(AuthWay, Place)>,
+}
+
+impl Answer {
+    pub(super) fn new(kind: LocationKind, uri: &str) -> Self {
+        Answer { uri: uri.to_owned(), kind, pass: None, returns: None, rewrites: Vec::new(), found: Found::Nothing }
+    }
+
+    pub(super) fn status(status: u16) -> Self {
+        Answer { found: Found::Status(status), ..Answer::new(LocationKind::Exact, "") }
+    }
+
+    /// A permanent redirect to a path of the same server.
+    pub(super) fn redirect(path: &str) -> Self {
+        Answer { found: Found::Path(path.to_owned()), ..Answer::new(LocationKind::Exact, "") }
+    }
+
+    pub(super) fn is_upstream(&self) -> bool {
+        matches!(self.found, Found::Upstream(_))
+    }
+
+    pub(super) fn pass(&mut self, directive: &Directive) {
+        self.pass = Some(directive.clone());
+    }
+
+    pub(super) fn set_return(&mut self, directive: &Directive) {
+        // The first one answers.
+        self.returns.get_or_insert_with(|| directive.clone());
+    }
+
+    pub(super) fn rewrite(&mut self, directive: &Directive, kind: LocationKind) {
+        self.kind = kind;
+        self.rewrites.push(directive.clone());
+    }
+
+    /// Whether nothing behind it is reached.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self.found, Found::Returns { .. })
+    }
+
+    /// Finds out who answers.
+    pub(super) fn resolve(&mut self, scope: &Scope, shared: &Shared, locations: &[&Directive], report: &mut ImportReport) {
+        let mut change = None;
+        for rewrite in std::mem::take(&mut self.rewrites) {
+            self.take_rewrite(&rewrite, &mut change, report);
+        }
+        if let Some(directive) = &self.returns {
+            let (status, text) = match directive.words.as_slice() {
+                [url] if url.contains("://") || url.starts_with('/') => (302, url.clone()),
+                [status] => (status.parse().unwrap_or(404), String::new()),
+                [status, text, ..] => (status.parse().unwrap_or(302), text.clone()),
+                [] => (404, String::new()),
+            };
+            self.found = Found::Returns { status, text };
+            if let Some(pass) = &self.pass {
+                report.approximated(&pass.place, pass.name.clone(), "return answers first");
+            }
+            return;
+        }
+        let Some(directive) = self.pass.clone() else { return };
+        let place = &directive.place;
+        let Some((upstream, host, path)) = upstream(&directive, scope, shared, report) else {
+            self.found = Found::Status(502);
+            return;
+        };
+        if !path.is_empty() && change.is_none() {
+            change = match self.kind {
+                LocationKind::Prefix | LocationKind::FirmPrefix => Some(PathChange::Beginning { from: self.uri.clone(), to: path }),
+                LocationKind::Exact => Some(PathChange::Whole(path)),
+                _ => {
+                    report.not_carried(place, "proxy_pass", "a path of the upstream has no meaning in a location of this kind");
+                    None
+                }
+            };
+        }
+        let asks = scope.asks.as_ref().map(|(uri, place)| (asks(uri, scope, locations, shared), place.clone()));
+        let asks = match asks {
+            Some((Some(way), place)) => Some((way, place)),
+            Some((None, place)) => {
+                Some((AuthWay::Asks { url: String::new(), request_headers: Vec::new(), response_headers: Vec::new() }, place))
+            }
+            None => None,
+        };
+        self.found = Found::Upstream(Box::new(FoundUpstream { upstream, host, change, asks }));
+    }
+
+    fn take_rewrite(&mut self, rewrite: &Directive, change: &mut Option<PathChange>, report: &mut ImportReport) {
+        let place = &rewrite.place;
+        let (from, to, flag) = (rewrite.word(0), rewrite.word(1), rewrite.word(2));
+        let is_redirect = matches!(flag, "permanent" | "redirect") || to.contains("://");
+        if is_redirect {
+            let is_everything =
+                matches!(from, "^" | "^(.*)$" | "^/(.*)$" | "^(.*)" | "^/(.*)" | "^/?(.*)$" | ".*" | "^.*$" | "(.*)");
+            let status = if flag == "permanent" { "301" } else { "302" };
+            let target = to.trim_end_matches('?').replace("$1", "$request_uri").replace("/$request_uri", "$request_uri");
+            let keeps_path = target.ends_with("$request_uri") || !target.contains("$request_uri");
+            if is_everything && keeps_path && self.returns.is_none() {
+                let words = vec![status.to_owned(), target];
+                self.returns = Some(Directive { name: "return".to_owned(), words, block: None, place: place.clone() });
+                return;
+            }
+            return report.not_carried(place, "rewrite", "redirects keep the path or have one for all");
+        }
+        if matches!(self.kind, LocationKind::Rest) {
+            return report.not_carried(place, "rewrite", "a location is chosen by the path as it came: rewrite within one");
+        }
+        if to.contains(['$']) && to.split('$').skip(1).any(|rest| !rest.starts_with(|first: char| first.is_ascii_digit())) {
+            return report.not_carried(place, "rewrite", "the new path has groups of the expression, and no variables");
+        }
+        if change.is_some() {
+            return report.not_carried(place, "rewrite", "a path is changed once");
+        }
+        match pattern::rewrite(from, to) {
+            Ok((pattern, to)) => {
+                *change = Some(PathChange::Pattern { pattern, to });
+                match flag {
+                    "last" | "" => report.approximated(
+                        place,
+                        "rewrite",
+                        "the new path goes to this location's upstream; locations are not searched again",
+                    ),
+                    _ => report.carried(place, "rewrite"),
+                }
+            }
+            Err(why) => report.not_carried(place, "rewrite", why),
+        }
+    }
+
+    /// Fills a route.
+    pub(super) fn apply(&self, scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
+        route.closed = scope.closed.clone();
+        match &self.found {
+            Found::Nothing if scope.denies_all() => route.action = status(403),
+            Found::Nothing => route.action = status(404),
+            Found::Status(code) => route.action = status(*code),
+            Found::Path(path) => {
+                route.action = PlannedAction::Redirect(PlannedRedirect {
+                    status: 301,
+                    path: Some(path.clone()),
+                    ..PlannedRedirect::default()
+                });
+            }
+            Found::Returns { status, text } => {
+                let place = self.returns.as_ref().map(|directive| directive.place.clone()).unwrap_or_default();
+                route.action = returned(*status, text, around, &place, report);
+            }
+            Found::Upstream(found) => {
+                let FoundUpstream { upstream, host, change, asks } = found.as_ref();
+                route.action = PlannedAction::Forward(upstream.clone());
+                route.path_change = change.clone();
+                route.upstream_host = Some(host.clone());
+                guard(scope, asks.as_ref(), route, report);
+                route.body_bytes_max = scope.body_bytes_max.filter(|most| *most > 0);
+                route.timeout_ms = scope.timeout_ms;
+                route.rate = scope.rate;
+                route.address_rates.clone_from(&scope.address_rates);
+                route.cache = scope.cache.as_ref().map(|cache| PlannedCache {
+                    time_s: scope.cache_time_s,
+                    statuses: if scope.cache_time_s.is_some() { vec![200] } else { Vec::new() },
+                    ..cache.clone()
+                });
+                let several = upstream.targets.len() > 1;
+                let usual = several.then(|| PlannedRetries { tries: upstream.targets.len().min(10) as u32, statuses: Vec::new() });
+                route.retries = scope.retries.clone().or(usual);
+                request_headers(scope, around, route, report);
+            }
+        }
+        response_headers(scope, around, route, report);
+    }
+}
+
+fn status(status: u16) -> PlannedAction {
+    PlannedAction::Answer { status, body: String::new(), headers: Vec::new() }
+}
+
+/// The upstream of a `proxy_pass`, the host that it is asked for, and its path.
+fn upstream(
+    directive: &Directive,
+    scope: &Scope,
+    shared: &Shared,
+    report: &mut ImportReport,
+) -> Option<(PlannedUpstream, String, String)> {
+    let place = &directive.place;
+    let name = directive.name.as_str();
+    let mut url = directive.word(0).to_owned();
+    for (variable, known) in &scope.variables {
+        url = url.replace(&format!("${{{variable}}}"), known).replace(&format!("${variable}"), known);
+    }
+    let kept = ["$request_uri", "$uri$is_args$args", "$uri"].iter().find_map(|end| url.strip_suffix(end));
+    if let Some(kept) = kept {
+        url = kept.to_owned();
+    }
+    let Some((scheme, rest)) = url.split_once("://").filter(|_| !url.contains('$')) else {
+        report.not_carried(
+            place,
+            name,
+            format!("where {} leads is not known before a request comes; the location answers 502", directive.word(0)),
+        );
+        return None;
+    };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    if authority.starts_with("unix") {
+        report.not_carried(
+            place,
+            name,
+            "upstreams are reached over TCP, not over sockets of the file system; the location answers 502",
+        );
+        return None;
+    }
+    let scheme = match scheme {
+        "http" => "http",
+        "https" | "grpcs" => "https",
+        "grpc" => "h2c",
+        _ => {
+            report.not_carried(place, name, format!("{scheme} is not spoken; the location answers 502"));
+            return None;
+        }
+    };
+    let accepts_any_certificate = scheme == "https" && !scope.verifies_upstream;
+    let mut planned = PlannedUpstream { accepts_any_certificate, ..PlannedUpstream::default() };
+    match shared.upstreams.get(authority) {
+        Some(named) => {
+            let target =
+                |target: &PlannedTarget| PlannedTarget { url: format!("{scheme}://{}", target.url), weight: target.weight };
+            planned.targets = named.targets.iter().map(target).collect();
+            planned.balance = named.balance.clone();
+            planned.health = named.health;
+            planned.sticky_cookie = named.sticky_cookie.clone();
+        }
+        None => planned.targets.push(PlannedTarget { url: format!("{scheme}://{authority}"), weight: 1 }),
+    }
+    planned.targets.retain(|target| is_target(&target.url));
+    if planned.targets.is_empty() {
+        report.not_carried(place, name, "has no server that can be reached; the location answers 502");
+        return None;
+    }
+    report.carried(place, name);
+    Some((planned, authority.to_owned(), path.to_owned()))
+}
+
+fn is_target(url: &str) -> bool {
+    let host = url.split_once("://").map_or("", |(_, rest)| rest);
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    !host.is_empty()
+        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+        && port.is_none_or(|port| port.ends_with(']') || port.parse::<u16>().is_ok_and(|port| port > 0))
+}
+
+/// The service that an `auth_request` asks.
+fn asks(uri: &str, scope: &Scope, locations: &[&Directive], shared: &Shared) -> Option<AuthWay> {
+    let location = locations.iter().find(|location| location.words.last().is_some_and(|last| last == uri))?;
+    let pass = location.inner().iter().find(|directive| directive.name == "proxy_pass")?;
+    let mut unheard = ImportReport::default();
+    let (upstream, _, path) = upstream(pass, scope, shared, &mut unheard)?;
+    let target = upstream.targets.first()?;
+    let path = if path.is_empty() { uri } else { path.as_str() };
+    let response_headers = scope
+        .asked_headers
+        .iter()
+        .filter_map(|(_, value)| Some(value.strip_prefix("$upstream_http_")?.replace('_', "-")))
+        .collect();
+    let request_headers = ["Authorization", "Cookie"].map(str::to_owned).to_vec();
+    Some(AuthWay::Asks { url: format!("{}{path}", target.url), request_headers, response_headers })
+}
+
+fn guard(scope: &Scope, asks: Option<&(AuthWay, Place)>, route: &mut PlannedRoute, report: &mut ImportReport) {
+    match scope.lists() {
+        Ok((allowed, blocked)) => (route.allowed_ips, route.blocked_ips) = (allowed, blocked),
+        Err(why) => route.closed.push(format!("allow and deny: {why}")),
+    }
+    if scope.basic {
+        route.auth.ways.push(AuthWay::Basic);
+    }
+    match asks {
+        Some((AuthWay::Asks { url, .. }, place)) if url.is_empty() => {
+            report.unprotected(place, "auth_request", "the service that decides is not found");
+            route.closed.push(format!("auth_request at line {}: the service that decides is not found", place.line));
+        }
+        Some((way, _)) => route.auth.ways.push(way.clone()),
+        None => {}
+    }
+}
+
+fn request_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
+    for (directive, name, text) in &scope.request_headers {
+        let place = &directive.place;
+        let written = "proxy_set_header";
+        match (name.to_lowercase().as_str(), text.as_str()) {
+            ("host", "$host" | "$http_host" | "$server_name" | "$host:$server_port" | "$http_host:$server_port") => {
+                route.upstream_host = None;
+                report.carried(place, written);
+            }
+            ("host", "$proxy_host") => report.carried(place, written),
+            ("host", host) if !host.contains('$') => {
+                route.upstream_host = Some(host.to_owned());
+                report.carried(place, written);
+            }
+            ("connection" | "upgrade" | "keep-alive" | "te", _) => report.carried(place, written),
+            ("x-forwarded-for", "$proxy_add_x_forwarded_for") => report.carried(place, written),
+            ("x-forwarded-for", "$remote_addr") => report.approximated(place, written, "the client's address is added to the list"),
+            (_, "") => {
+                route.request_headers.remove.push(name.clone());
+                report.carried(place, written);
+            }
+            _ if scope.asked_headers.iter().any(|(variable, _)| variable == text) => report.carried(place, written),
+            _ => match value(text, around) {
+                Some(value) => {
+                    route.request_headers.set.push((name.clone(), value));
+                    report.carried(place, written);
+                }
+                None => report.not_carried(place, written, format!("{text} has no counterpart")),
+            },
+        }
+    }
+}
+
+fn response_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
+    route.response_headers.remove.extend(scope.hidden_headers.iter().cloned());
+    for (directive, name, text) in &scope.response_headers {
+        let place = &directive.place;
+        let Some(value) = value(text, around) else {
+            report.not_carried(place, "add_header", format!("{text} has no counterpart"));
+            continue;
+        };
+        if let PlannedAction::Answer { headers, .. } = &mut route.action {
+            if !value.contains('{') {
+                headers.push((name.clone(), value));
+            }
+        } else if value.contains('{') {
+            route.response_headers.set.push((name.clone(), value));
+        } else {
+            route.response_headers.add.push((name.clone(), value));
+        }
+        match directive.words.last().is_some_and(|last| last == "always") {
+            true => report.carried(place, "add_header"),
+            false => report.approximated(place, "add_header", "on all responses, also on errors"),
+        }
+    }
+}
+
+/// What `return` answers.
+fn returned(status_code: u16, text: &str, around: Surroundings, place: &Place, report: &mut ImportReport) -> PlannedAction {
+    if [301, 302, 303, 307, 308].contains(&status_code) && !text.is_empty() {
+        return match redirect(status_code, text, around) {
+            Some(redirect) => {
+                report.carried(place, "return");
+                PlannedAction::Redirect(redirect)
+            }
+            None => {
+                report.not_carried(place, "return", format!("a redirect to {text} has no counterpart; the answer is 404"));
+                status(404)
+            }
+        };
+    }
+    let code = if status_code == 444 { 403 } else { status_code };
+    if !(200..=599).contains(&code) {
+        report.not_carried(place, "return", format!("{status_code} is no status"));
+        return status(404);
+    }
+    match status_code {
+        444 => report.approximated(place, "return", "403 in place of a closed connection"),
+        _ if text.contains('$') => report.approximated(place, "return", "variables in the text stay as they are written"),
+        _ => report.carried(place, "return"),
+    }
+    PlannedAction::Answer { status: code, body: text.to_owned(), headers: Vec::new() }
+}
+
+/// A location of a redirect.
+fn redirect(status: u16, text: &str, around: Surroundings) -> Option<PlannedRedirect> {
+    let mut to = PlannedRedirect { status, ..PlannedRedirect::default() };
+    let path = match text.split_once("://") {
+        Some((scheme, rest)) => {
+            to.scheme = match scheme {
+                "$scheme" => if around.is_tls { "https" } else { "http" }.to_owned(),
+                "http" | "https" => scheme.to_owned(),
+                _ => return None,
+            };
+            let at = rest.find(['/', '$']).unwrap_or(rest.len());
+            let known = ["$host", "$http_host", "$server_name"].iter().find_map(|name| rest.strip_prefix(name));
+            match known {
+                Some(path) => match path.strip_prefix(':') {
+                    Some(behind) => {
+                        let end = behind.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(behind.len());
+                        to.port = behind.get(..end)?.parse().ok()?;
+                        behind.get(end..)?
+                    }
+                    None => path,
+                },
+                None => {
+                    let (authority, path) = rest.split_at(at);
+                    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+                    if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+                        return None;
+                    }
+                    to.host = host.to_owned();
+                    to.port = if port.is_empty() { 0 } else { port.parse().ok()? };
+                    path
+                }
+            }
+        }
+        None => text,
+    };
+    to.path = match path {
+        "$request_uri" | "$uri" | "$uri$is_args$args" | "/$request_uri" | "$document_uri" => None,
+        "" => Some("/".to_owned()),
+        path if path.contains('$') || !path.starts_with('/') || path.contains('?') => return None,
+        path => Some(path.to_owned()),
+    };
+    Some(to)
+}

@@ -1,0 +1,303 @@
+//! Directives that hold for a level and those below it, as nginx inherits them.
+
+use super::directive::Directive;
+use super::value::{bytes, milliseconds};
+use super::{Shared, report_known};
+use crate::files::NamedFiles;
+use crate::plan::{ConsumerCredential, Plan, PlannedAddressRate, PlannedCache, PlannedConsumer, PlannedRate, PlannedRetries};
+use crate::report::{ImportReport, Place};
+use ipnet::IpNet;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// What holds at a level.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    /// Headers for the upstream. A level that has one has none of its parent's.
+    pub request_headers: Vec<(Directive, String, String)>,
+    /// Headers for the client, in the same way.
+    pub response_headers: Vec<(Directive, String, String)>,
+    pub hidden_headers: Vec<String>,
+    /// `allow` and `deny`, in their order, in the same way.
+    pub access: Vec<(bool, String)>,
+    pub basic: bool,
+    /// Path of the location that decides.
+    pub asks: Option<(String, Place)>,
+    pub asked_headers: Vec<(String, String)>,
+    pub body_bytes_max: Option<u64>,
+    pub timeout_ms: u64,
+    pub cache: Option<PlannedCache>,
+    pub cache_time_s: Option<u64>,
+    pub retries: Option<PlannedRetries>,
+    pub rate: Option<PlannedRate>,
+    pub address_rates: Vec<PlannedAddressRate>,
+    pub verifies_upstream: bool,
+    /// Values of `set`.
+    pub variables: BTreeMap<String, String>,
+    /// What protects this level and has no counterpart.
+    pub closed: Vec<String>,
+}
+
+impl Scope {
+    /// The scope of a level within this one, of whose directives some replace what is inherited.
+    pub(super) fn within(&self, directives: &[Directive]) -> Scope {
+        let mut inner = self.clone();
+        let has = |names: &[&str]| directives.iter().any(|directive| names.contains(&directive.name.as_str()));
+        if has(&["proxy_set_header"]) {
+            inner.request_headers.clear();
+        }
+        if has(&["add_header"]) {
+            inner.response_headers.clear();
+        }
+        if has(&["allow", "deny"]) {
+            inner.access.clear();
+        }
+        if has(&["limit_req"]) {
+            inner.rate = None;
+            inner.address_rates.clear();
+        }
+        inner
+    }
+
+    /// Takes a directive that is allowed at all levels.
+    pub(super) fn take(
+        &mut self,
+        directive: &Directive,
+        shared: &Shared,
+        files: &mut NamedFiles,
+        plan: &mut Plan,
+        report: &mut ImportReport,
+    ) {
+        let place = &directive.place;
+        let name = directive.name.as_str();
+        let first = directive.word(0);
+        match name {
+            "proxy_set_header" => self.request_headers.push((directive.clone(), first.to_owned(), directive.word(1).to_owned())),
+            "add_header" => self.response_headers.push((directive.clone(), first.to_owned(), directive.word(1).to_owned())),
+            "proxy_hide_header" => {
+                self.hidden_headers.push(first.to_owned());
+                report.carried(place, name);
+            }
+            "allow" | "deny" => {
+                self.access.push((name == "allow", first.to_owned()));
+                report.carried(place, name);
+            }
+            "auth_basic" => {
+                self.basic = first != "off";
+                report.carried(place, name);
+            }
+            "auth_basic_user_file" => users(directive, files, plan, report),
+            "auth_request" => {
+                self.asks = (first != "off").then(|| (first.to_owned(), place.clone()));
+                report.carried(place, name);
+            }
+            "auth_request_set" => {
+                self.asked_headers.push((first.to_owned(), directive.word(1).to_owned()));
+                report.carried(place, name);
+            }
+            "satisfy" if first == "any" => {
+                report.weakened(place, name, "stricter: both the address and the credentials must be right")
+            }
+            "satisfy" => report.carried(place, name),
+            "client_max_body_size" => match bytes(first) {
+                Some(most) => {
+                    self.body_bytes_max = Some(most);
+                    match most {
+                        0 => report.carried(place, name),
+                        _ => report.weakened(place, name, "stricter: bodies without a length are refused too"),
+                    }
+                }
+                None => self.close(place, name, "is no size", report),
+            },
+            "proxy_read_timeout" | "grpc_read_timeout" => {
+                self.timeout_ms = milliseconds(first).unwrap_or_default();
+                report.approximated(place, name, "until the response begins, in whole seconds");
+            }
+            "limit_req" => self.limit_requests(directive, shared, report),
+            "limit_conn" => {
+                let is_by_address = shared.connection_zones.get(first).is_some_and(|key| key.contains("remote_addr"));
+                match directive.word(1).parse::<u32>() {
+                    Ok(most) if is_by_address => {
+                        plan.address_connections = plan.address_connections.max(most);
+                        report.weakened(place, name, "connections of an address to the whole gateway; the largest number of all");
+                    }
+                    _ => self.close(place, name, "only connections of an address are counted", report),
+                }
+            }
+            "proxy_cache" => {
+                self.cache = (first != "off").then(PlannedCache::default);
+                report.carried(place, name);
+            }
+            "proxy_cache_valid" => {
+                let time = directive.words.last().and_then(|word| milliseconds(word)).map(|time| time / 1_000);
+                let ok = directive.words.len() == 1 || directive.words.iter().any(|word| word == "200" || word == "any");
+                if ok {
+                    self.cache_time_s = time.or(self.cache_time_s);
+                    report.approximated(place, name, "one time for all responses with 200, whatever their Cache-Control says");
+                } else {
+                    report.not_carried(place, name, "only responses with 200 are stored");
+                }
+            }
+            "proxy_next_upstream" => {
+                let statuses = directive
+                    .words
+                    .iter()
+                    .filter_map(|word| word.strip_prefix("http_")?.parse().ok())
+                    .filter(|status| *status >= 500);
+                let tries = if first == "off" { 1 } else { 3 };
+                self.retries = Some(PlannedRetries { tries, statuses: statuses.collect() });
+                report.approximated(place, name, "three tries, of idempotent requests");
+            }
+            "proxy_next_upstream_tries" => {
+                let tries = first.parse().unwrap_or(3);
+                self.retries.get_or_insert_default().tries = if tries == 0 { 10 } else { tries };
+                report.carried(place, name);
+            }
+            "proxy_ssl_verify" => {
+                self.verifies_upstream = first == "on";
+                report.carried(place, name);
+            }
+            "set_real_ip_from" => match first.parse::<IpNet>().or_else(|_| first.parse::<IpAddr>().map(IpNet::from)) {
+                Ok(network) => {
+                    plan.trusted_proxies.push(network);
+                    report.carried(place, name);
+                }
+                Err(_) => report.not_carried(place, name, "is no network"),
+            },
+            "real_ip_header" => {
+                plan.client_header = Some(first.to_owned());
+                report.carried(place, name);
+            }
+            "real_ip_recursive" => report.approximated(place, name, "trusted proxies are always skipped"),
+            "set" => {
+                self.variables.insert(first.trim_start_matches('$').to_owned(), directive.word(1).to_owned());
+                report.carried(place, name);
+            }
+            "ssl_verify_client" if first != "off" => self.close(place, name, "certificates of clients are not asked for", report),
+            "ssl_verify_client" => report.carried(place, name),
+            _ => {
+                let protects = report_known(directive, report);
+                self.closed.extend(protects);
+            }
+        }
+    }
+
+    /// Something protects this level and is not carried over.
+    pub(super) fn close(&mut self, place: &Place, name: &str, why: &str, report: &mut ImportReport) {
+        report.unprotected(place, name, why);
+        self.closed.push(format!("{name} at line {}: {why}", place.line));
+    }
+
+    fn limit_requests(&mut self, directive: &Directive, shared: &Shared, report: &mut ImportReport) {
+        let place = &directive.place;
+        let named = |start: &str| directive.words.iter().find_map(|word| word.strip_prefix(start));
+        let Some((key, rate)) = named("zone=").and_then(|zone| shared.rate_zones.get(zone)) else {
+            return self.close(place, "limit_req", "its zone is not defined", report);
+        };
+        let burst: f64 = named("burst=").and_then(|burst| burst.parse().ok()).unwrap_or(0.0);
+        // nginx lets a burst of requests pass and then one each interval: so do ours, with this many at once.
+        let requests = burst + 1.0;
+        let rate = PlannedRate { requests, per_s: requests * rate.per_s / rate.requests };
+        match key.as_str() {
+            "$binary_remote_addr" | "$remote_addr" => {
+                let counter = format!("{}, burst {burst}", named("zone=").unwrap_or_default());
+                self.address_rates.push(PlannedAddressRate { rate, counter });
+                report.carried(place, "limit_req");
+            }
+            "$server_name" | "$host" | "$http_host" => {
+                self.rate = Some(rate);
+                report.carried(place, "limit_req");
+            }
+            key => self.close(place, "limit_req", &format!("requests cannot be counted by {key}"), report),
+        }
+    }
+
+    /// The access rules as lists of allowed and blocked networks, or why they cannot be lists.
+    pub(super) fn lists(&self) -> Result<(Vec<String>, Vec<String>), String> {
+        let (mut allowed, mut blocked) = (Vec::new(), Vec::new());
+        for (allows, network) in &self.access {
+            match (allows, network.as_str()) {
+                (true, "all") => return if allowed.is_empty() { Ok((Vec::new(), blocked)) } else { exceptions(&allowed, blocked) },
+                (false, "all") => {
+                    // Nobody is in an empty list of allowed networks, which would admit everybody.
+                    let nobody = vec!["255.255.255.255".to_owned()];
+                    return Ok((if allowed.is_empty() { nobody } else { allowed }, blocked));
+                }
+                (true, "unix:") | (false, "unix:") => {}
+                (true, network) => {
+                    checked(network)?;
+                    allowed.push(network.to_owned());
+                }
+                (false, network) => {
+                    checked(network)?;
+                    blocked.push(network.to_owned());
+                }
+            }
+        }
+        if allowed.is_empty() { Ok((allowed, blocked)) } else { exceptions(&allowed, blocked) }
+    }
+
+    /// Whether nobody may come.
+    pub(super) fn denies_all(&self) -> bool {
+        matches!(self.access.first(), Some((false, network)) if network == "all")
+    }
+}
+
+/// Everybody may come but some, with exceptions: only if the exceptions mean nothing.
+fn exceptions(allowed: &[String], blocked: Vec<String>) -> Result<(Vec<String>, Vec<String>), String> {
+    if blocked.is_empty() {
+        return Ok((Vec::new(), blocked));
+    }
+    Err(format!("{} is allowed before a larger network is denied, which two lists cannot say", allowed.join(", ")))
+}
+
+fn checked(network: &str) -> Result<(), String> {
+    let is_network = network.parse::<ipnet::IpNet>().is_ok() || network.parse::<std::net::IpAddr>().is_ok();
+    if is_network { Ok(()) } else { Err(format!("{network} is no address or network")) }
+}
+
+/// Users of a password file.
+fn users(directive: &Directive, files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) {
+    let path = files.path(directive.word(0));
+    let text = match files.read(&path) {
+        Ok(text) => text,
+        Err(why) => {
+            let why = format!("{} {why}; the API asks for passwords, and has no users", path.display());
+            return report.not_carried(&directive.place, "auth_basic_user_file", why);
+        }
+    };
+    report.carried(&directive.place, "auth_basic_user_file");
+    for (number, line) in text.lines().enumerate() {
+        let Some((user, password)) = line.split_once(':').filter(|_| !line.starts_with('#')) else { continue };
+        let place = Place::new(&path, number + 1);
+        let password = password.split(':').next().unwrap_or_default();
+        let (password, hash_type) = match password {
+            hash if hash.starts_with("$2") => (hash, "bcrypt"),
+            hash if hash.starts_with("$apr1$")
+                || hash.starts_with('$')
+                || hash.starts_with("{S")
+                || (hash.len() == 13 && !hash.starts_with('{')) =>
+            {
+                report.not_carried(
+                    &place,
+                    "user",
+                    format!("the hash of {user} is of a kind that is not checked here: give a new password"),
+                );
+                continue;
+            }
+            plain => (plain.strip_prefix("{PLAIN}").unwrap_or(plain), ""),
+        };
+        report.carried(&place, "user");
+        if plan.consumers.iter().any(|consumer| consumer.name == user) {
+            continue;
+        }
+        let credential =
+            ConsumerCredential::Basic { user: user.to_owned(), password: password.to_owned(), hash_type: hash_type.to_owned() };
+        plan.consumers.push(PlannedConsumer {
+            name: user.to_owned(),
+            place,
+            credentials: vec![credential],
+            ..PlannedConsumer::default()
+        });
+    }
+}

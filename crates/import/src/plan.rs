@@ -1,0 +1,394 @@
+//! What a gateway does, whichever it is: between the readers and the writer. Readers know nothing of our documents, the writer nothing of theirs.
+
+use crate::report::Place;
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// A whole configuration.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub listeners: Vec<PlannedListener>,
+    pub routes: Vec<PlannedRoute>,
+    pub consumers: Vec<PlannedConsumer>,
+    /// Connections of one client address; 0 for no limit.
+    pub address_connections: u32,
+    /// Proxies whose headers say who the client is.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The header in which they say it.
+    pub client_header: Option<String>,
+    /// Seconds until an upstream's response must begin; 0 for the gateway's default.
+    pub upstream_s: u64,
+}
+
+/// A socket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedListener {
+    pub name: String,
+    pub address: Option<IpAddr>,
+    pub port: u16,
+    pub is_tls: bool,
+    pub certificates: Vec<PlannedCertificate>,
+}
+
+/// A certificate with its key, by names of files or as PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlannedCertificate {
+    Files { certificate: String, key: String, place: Place },
+    Pem(String),
+}
+
+/// Requests of one kind, and what becomes of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlannedRoute {
+    /// For people; ids are made of it.
+    pub name: String,
+    pub place: Place,
+    /// Names of listeners; empty for all.
+    pub listeners: Vec<String>,
+    /// Hosts, `*.` before them for all below; empty for all.
+    pub hosts: Vec<String>,
+    /// Any of these; empty for all requests.
+    pub matches: Vec<PlannedMatch>,
+    /// Of routes that are otherwise equal, the smaller one comes first.
+    pub precedence: usize,
+    pub action: PlannedAction,
+    pub path_change: Option<PathChange>,
+    /// `Host` for the upstream; the client's if missing.
+    pub upstream_host: Option<String>,
+    pub request_headers: HeaderEdits,
+    pub response_headers: HeaderEdits,
+    pub auth: PlannedAuth,
+    pub allowed_ips: Vec<String>,
+    pub blocked_ips: Vec<String>,
+    /// Of all callers together.
+    pub rate: Option<PlannedRate>,
+    /// Of each client address.
+    pub address_rates: Vec<PlannedAddressRate>,
+    /// Of each consumer.
+    pub consumer_rates: Vec<PlannedRate>,
+    pub cors: Option<PlannedCors>,
+    pub cache: Option<PlannedCache>,
+    pub body_bytes_max: Option<u64>,
+    /// Until the response must begin; 0 for the gateway's default.
+    pub timeout_ms: u64,
+    /// Sendings beyond the first after errors of the connection; the gateway's default if missing.
+    pub retries: Option<PlannedRetries>,
+    pub mirror: Option<(String, u32)>,
+    pub shape: Option<BodyShape>,
+    /// Why it must refuse every request: something that protected it is not carried over.
+    pub closed: Vec<String>,
+}
+
+/// What a request must be like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedMatch {
+    pub path: PlannedPath,
+    /// Empty for any.
+    pub method: String,
+    pub headers: Vec<PlannedValue>,
+    pub query: Vec<PlannedValue>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PlannedPath {
+    #[default]
+    Any,
+    Exact(String),
+    /// Whatever begins with the text, also in the middle of a segment.
+    Begins(String),
+    /// A regular expression for the whole path, in RE2's syntax.
+    Pattern(String),
+}
+
+/// A header or parameter with its whole value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PlannedValue {
+    pub name: String,
+    pub value: String,
+    pub is_pattern: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PlannedAction {
+    Forward(PlannedUpstream),
+    Answer { status: u16, body: String, headers: Vec<(String, String)> },
+    Redirect(PlannedRedirect),
+}
+
+impl Default for PlannedAction {
+    fn default() -> Self {
+        PlannedAction::Answer { status: 404, body: String::new(), headers: Vec::new() }
+    }
+}
+
+/// A location; what is missing is the request's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedRedirect {
+    pub status: u16,
+    pub scheme: String,
+    pub host: String,
+    pub port: u16,
+    pub path: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PlannedUpstream {
+    pub targets: Vec<PlannedTarget>,
+    pub balance: PlannedBalance,
+    /// Errors in a row that eject a target, and seconds that it is gone.
+    pub health: Option<(u32, u64)>,
+    pub checks: Option<PlannedChecks>,
+    /// The cookie that keeps a client with its target.
+    pub sticky_cookie: Option<String>,
+    /// Certificates of the upstream are not checked.
+    pub accepts_any_certificate: bool,
+}
+
+/// `url` has a scheme, a host and perhaps a port, and no path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedTarget {
+    pub url: String,
+    pub weight: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PlannedBalance {
+    #[default]
+    RoundRobin,
+    Random,
+    LeastRequests,
+    Latency,
+    HashAddress,
+    HashHeader(String),
+    HashCookie(String),
+    HashPath,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedChecks {
+    pub path: String,
+    pub interval_ms: u64,
+    pub timeout_ms: u64,
+    pub rise: u32,
+    pub fall: u32,
+    pub statuses: Vec<u16>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedRetries {
+    /// Sendings with the first.
+    pub tries: u32,
+    pub statuses: Vec<u16>,
+}
+
+/// Another path for the upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PathChange {
+    /// Whatever it was.
+    Whole(String),
+    /// The text that it begins with.
+    Beginning { from: String, to: String },
+    /// A pattern for the whole path with its query; groups are `$1`.
+    Pattern { pattern: String, to: String },
+}
+
+/// Changes of headers, in this order. Values may have [variables](crate::write).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HeaderEdits {
+    pub set: Vec<(String, String)>,
+    pub add: Vec<(String, String)>,
+    pub remove: Vec<String>,
+}
+
+/// Who may call: all of the ways that are set, or any with `any_of`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedAuth {
+    pub ways: Vec<AuthWay>,
+    pub is_any_enough: bool,
+    /// Credentials do not reach the upstream.
+    pub strips: bool,
+    /// Groups whose members may call; all may without any.
+    pub allowed_groups: Vec<String>,
+    pub denied_groups: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AuthWay {
+    Key {
+        header: String,
+        query: Option<String>,
+        cookie: Option<String>,
+    },
+    Basic,
+    /// Tokens whose claim names the consumer that has their secret.
+    JwtOfConsumer {
+        claim: String,
+        algorithm: String,
+        header: Option<String>,
+        query: Option<String>,
+        cookie: Option<String>,
+    },
+    /// Tokens of an issuer with a set of keys.
+    JwtOfIssuer(IssuedTokens),
+    /// Tokens of an issuer that tells itself where its keys are, for one of these audiences.
+    OpenId {
+        issuer: String,
+        audiences: Vec<String>,
+    },
+    /// Another service decides.
+    Asks {
+        url: String,
+        request_headers: Vec<String>,
+        response_headers: Vec<String>,
+    },
+    /// Signed requests.
+    Signed,
+}
+
+/// Tokens of one issuer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IssuedTokens {
+    pub keys_url: String,
+    /// `rsa`, `ecdsa`, `eddsa` or `hmac`.
+    pub algorithm: String,
+    pub issuer: Option<String>,
+    pub audiences: Vec<String>,
+    /// The claim with the identity.
+    pub claim: String,
+    /// Claims that must have one of these values.
+    pub required: Vec<(String, Vec<String>)>,
+}
+
+/// Another shape for bodies of responses in JSON, in the order of the members.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BodyShape {
+    /// The member that takes the place of the body.
+    pub target: String,
+    pub allowed: Vec<String>,
+    pub denied: Vec<String>,
+    /// Names and the new ones.
+    pub renamed: Vec<(String, String)>,
+    /// The member that the body becomes; `collection` of a list.
+    pub group: String,
+    pub is_list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PlannedRate {
+    pub requests: f64,
+    pub per_s: f64,
+}
+
+/// A rate of each client address.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlannedAddressRate {
+    pub rate: PlannedRate,
+    /// Routes with the same name count together; empty for the route alone.
+    pub counter: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedCors {
+    pub origins: Vec<String>,
+    pub methods: Vec<String>,
+    pub headers: Vec<String>,
+    pub exposed: Vec<String>,
+    pub credentials: bool,
+    pub max_age_s: u32,
+    pub passes_preflights: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedCache {
+    /// Seconds that the gateway decides; the upstream decides if missing.
+    pub time_s: Option<u64>,
+    pub statuses: Vec<u16>,
+    pub by_headers: Vec<String>,
+}
+
+/// Who calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlannedConsumer {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) groups: Vec<String>,
+    pub(crate) credentials: Vec<ConsumerCredential>,
+    pub(crate) rates: Vec<PlannedRate>,
+}
+
+/// What a consumer calls with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConsumerCredential {
+    /// A key.
+    Key(String),
+    /// A user's name and password; `hash_type` is empty for a password in clear.
+    Basic {
+        /// Name.
+        user: String,
+        /// Password, or its hash.
+        password: String,
+        /// Kind of the hash.
+        hash_type: String,
+    },
+    /// The claim's value, and the secret or public key.
+    Jwt {
+        /// Value of the claim.
+        key: String,
+        /// Secret or public key in PEM.
+        secret: String,
+    },
+    /// A key that signs requests, and its secret.
+    Signing {
+        /// Name of the key.
+        key: String,
+        /// Its secret.
+        secret: String,
+    },
+}
+
+impl PlannedRoute {
+    /// Of those that might come before, only these may.
+    pub(crate) fn admit_only(&mut self, list: Vec<String>) {
+        if list.is_empty() {
+            return;
+        }
+        if self.allowed_ips.is_empty() {
+            self.allowed_ips = list;
+            return;
+        }
+        let network = |text: &String| text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+        let within = |these: &[String], those: &[String]| -> Vec<String> {
+            let is_in = |one: &IpNet| those.iter().filter_map(network).any(|other| other.contains(one));
+            these.iter().filter(|text| network(text).as_ref().is_some_and(is_in)).cloned().collect()
+        };
+        let mut both = within(&self.allowed_ips, &list);
+        both.extend(within(&list, &self.allowed_ips));
+        both.sort();
+        both.dedup();
+        if both.is_empty() {
+            self.closed.push("no address is in all lists of those who may come".to_owned());
+        }
+        self.allowed_ips = both;
+    }
+}
+
+impl PlannedAuth {
+    /// Groups are to be checked, and no way says which ones a caller has.
+    pub(crate) fn lacks_groups(&self) -> bool {
+        let knows = |way: &AuthWay| !matches!(way, AuthWay::JwtOfIssuer(_) | AuthWay::OpenId { .. } | AuthWay::Asks { .. });
+        let has_groups = !self.allowed_groups.is_empty() || !self.denied_groups.is_empty();
+        has_groups && (self.ways.is_empty() || !self.ways.iter().all(knows))
+    }
+}
+
+impl PlannedRate {
+    /// For the route alone.
+    pub(crate) fn of_route(self) -> PlannedAddressRate {
+        PlannedAddressRate { rate: self, counter: String::new() }
+    }
+
+    /// Requests in a second.
+    pub(crate) fn per_second(&self) -> f64 {
+        if self.per_s > 0.0 { self.requests / self.per_s } else { f64::INFINITY }
+    }
+}

@@ -1,0 +1,121 @@
+//! Requests that show whether two gateways answer alike: safe ones, made from the routes.
+
+use crate::plan::{AuthWay, Plan, PlannedMatch, PlannedPath, PlannedRoute};
+
+/// A request without a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeRequest {
+    /// Name of the route that it is made for.
+    pub route: String,
+    /// GET, HEAD or OPTIONS, or a method that the route does not have.
+    pub method: String,
+    /// Host, without a port.
+    pub host: String,
+    /// Path with query.
+    pub path: String,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// Name of the listener that it belongs to; empty for any.
+    pub listener: String,
+}
+
+/// The host of requests to routes that are for any.
+const ANY_HOST: &str = "localhost";
+
+/// All requests for a plan: each route's hosts and paths, with methods, paths next to them, missing and wrong credentials, preflights.
+pub(crate) fn probes(plan: &Plan) -> Vec<ProbeRequest> {
+    let mut list: Vec<ProbeRequest> = plan.routes.iter().flat_map(of_route).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    list.retain(|probe| {
+        seen.insert((probe.method.clone(), probe.host.clone(), probe.path.clone(), probe.headers.clone(), probe.listener.clone()))
+    });
+    list
+}
+
+fn of_route(route: &PlannedRoute) -> Vec<ProbeRequest> {
+    let any = [PlannedMatch::default()];
+    let matches = if route.matches.is_empty() { any.as_slice() } else { route.matches.as_slice() };
+    let hosts: Vec<String> = match route.hosts.as_slice() {
+        [] => vec![ANY_HOST.to_owned()],
+        hosts => hosts.iter().map(|host| host.replacen("*.", "probe.", 1)).collect(),
+    };
+    let mut list = Vec::new();
+    let mut add = |method: &str, host: &str, path: String, headers: Vec<(String, String)>| {
+        list.push(ProbeRequest {
+            route: route.name.clone(),
+            method: method.to_owned(),
+            host: host.to_owned(),
+            path,
+            headers,
+            listener: route.listeners.first().cloned().unwrap_or_default(),
+        });
+    };
+    for host in &hosts {
+        for matched in matches {
+            let headers: Vec<(String, String)> = matched
+                .headers
+                .iter()
+                .filter(|value| !value.is_pattern)
+                .map(|value| (value.name.clone(), value.value.clone()))
+                .collect();
+            let query: Vec<String> = matched
+                .query
+                .iter()
+                .filter(|value| !value.is_pattern)
+                .map(|value| format!("{}={}", value.name, value.value))
+                .collect();
+            for path in paths(&matched.path) {
+                let with_query = |extra: &str| {
+                    let parts: Vec<&str> =
+                        query.iter().map(String::as_str).chain(Some(extra).filter(|extra| !extra.is_empty())).collect();
+                    if parts.is_empty() { path.clone() } else { format!("{path}?{}", parts.join("&")) }
+                };
+                add("GET", host, with_query(""), headers.clone());
+                add("GET", host, with_query("probe=1&b=%20x"), headers.clone());
+                add("HEAD", host, with_query(""), headers.clone());
+                add("OPTIONS", host, with_query(""), headers.clone());
+                let preflight = [("Origin", "https://probe.example"), ("Access-Control-Request-Method", "GET")];
+                let preflight = preflight.map(|(name, value)| (name.to_owned(), value.to_owned()));
+                add("OPTIONS", host, with_query(""), headers.iter().cloned().chain(preflight).collect());
+                for (name, value) in route.auth.ways.iter().filter_map(wrong_credential) {
+                    add("GET", host, with_query(""), headers.iter().cloned().chain([(name, value)]).collect());
+                }
+            }
+        }
+    }
+    list
+}
+
+/// What a stranger would send.
+fn wrong_credential(way: &AuthWay) -> Option<(String, String)> {
+    match way {
+        AuthWay::Key { header, .. } => Some((header.clone(), "no-such-key".to_owned())),
+        AuthWay::Basic => Some(("Authorization".to_owned(), "Basic bm9ib2R5Om5vdGhpbmc=".to_owned())),
+        AuthWay::JwtOfConsumer { .. } | AuthWay::JwtOfIssuer(_) | AuthWay::OpenId { .. } => {
+            Some(("Authorization".to_owned(), "Bearer a.b.c".to_owned()))
+        }
+        AuthWay::Asks { .. } | AuthWay::Signed => None,
+    }
+}
+
+/// Paths that fit, and one next to them.
+fn paths(path: &PlannedPath) -> Vec<String> {
+    match path {
+        PlannedPath::Any => vec!["/".to_owned(), "/probe/a.txt".to_owned()],
+        PlannedPath::Exact(path) => vec![path.clone(), format!("{}x", path)],
+        PlannedPath::Begins(path) => {
+            let below = if path.ends_with('/') { format!("{path}probe/a.txt") } else { format!("{path}/probe") };
+            vec![path.clone(), below]
+        }
+        PlannedPath::Pattern(pattern) => sample(pattern).into_iter().collect(),
+    }
+}
+
+/// A path that fits a simple expression: its letters, with something in place of what fits anything.
+fn sample(pattern: &str) -> Option<String> {
+    let simple =
+        pattern.trim_start_matches("(?i)").replace("[^/]+", "probe").replace(".*", "").replace(".+", "probe").replace("\\d+", "1");
+    let simple = simple.replace("[0-9]+", "1").replace("\\.", ".").replace("(?:/)?", "");
+    let has_syntax = simple.contains(['(', ')', '[', ']', '*', '+', '?', '|', '\\', '^', '$', '{', '}']);
+    (!has_syntax && simple.starts_with('/')).then_some(simple)
+}

@@ -1,0 +1,93 @@
+use crate::{ForeignFormat, import};
+use std::fs;
+use std::path::Path;
+
+/// Why a text cannot be read.
+fn failure(format: ForeignFormat, text: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("input");
+    fs::write(&file, text).unwrap();
+    import(&file, Some(format)).unwrap_err().to_string()
+}
+
+#[test]
+fn files_that_include_themselves_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("a.conf"), "include b.conf;").unwrap();
+    fs::write(directory.path().join("b.conf"), "\ninclude a.conf;").unwrap();
+    let why = import(&directory.path().join("a.conf"), Some(ForeignFormat::Nginx)).unwrap_err().to_string();
+    assert!(why.contains("b.conf:2: a.conf includes itself"), "{why}");
+}
+
+#[test]
+fn files_that_are_too_large_are_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("kong.yaml");
+    fs::File::create(&file).unwrap().set_len(100 << 20).unwrap();
+    assert!(import(&file, None).unwrap_err().to_string().contains("too large"));
+    // Together they count as one.
+    fs::write(directory.path().join("nginx.conf"), "include kong.yaml;\nserver { location / { proxy_pass http://a; } }").unwrap();
+    let report = import(&directory.path().join("nginx.conf"), Some(ForeignFormat::Nginx)).unwrap().report.to_text();
+    assert!(report.contains("too large"), "{report}");
+}
+
+#[test]
+fn devices_are_not_read() {
+    assert!(import(Path::new("/dev/zero"), Some(ForeignFormat::Kong)).unwrap_err().to_string().contains("not a regular file"));
+}
+
+#[test]
+fn symbolic_links_do_not_lead_a_pattern_out_of_its_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let inside = directory.path().join("conf.d");
+    fs::create_dir(&inside).unwrap();
+    fs::write(directory.path().join("secret"), "server { listen 81; location / { proxy_pass http://secret; } }").unwrap();
+    std::os::unix::fs::symlink(directory.path().join("secret"), inside.join("a.conf")).unwrap();
+    let file = directory.path().join("nginx.conf");
+    fs::write(&file, "include conf.d/*.conf;\nserver { listen 80; location / { proxy_pass http://a; } }").unwrap();
+    let moved = import(&file, Some(ForeignFormat::Nginx)).unwrap();
+    assert!(moved.report.to_text().contains("leads out of the directory"));
+    assert!(!moved.files.iter().any(|file| file.text.contains("http://secret")));
+}
+
+#[test]
+fn deep_nesting_ends_with_a_message() {
+    let nginx = format!("{}{}", "a {".repeat(100_000), "}".repeat(100_000));
+    assert!(failure(ForeignFormat::Nginx, &nginx).contains("nested deeper"));
+    for format in [ForeignFormat::Kong, ForeignFormat::Krakend] {
+        let why = failure(format, &"[".repeat(100_000));
+        assert!(why.contains("nested deeper") || why.contains("not valid"), "{why}");
+    }
+    let blocks = (0..5_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect::<String>();
+    let why = failure(ForeignFormat::Kong, &blocks);
+    assert!(why.contains("nested deeper") || why.contains("not valid"), "{why}");
+}
+
+#[test]
+fn aliases_do_not_multiply_without_bound() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let list = vec![format!("*a{}", level - 1); 9].join(", ");
+        text.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+    }
+    assert!(failure(ForeignFormat::Kong, &text).contains("more than"), "{text}");
+}
+
+#[test]
+fn broken_files_are_told_with_their_line() {
+    let cases = [
+        (ForeignFormat::Nginx, "server {\n listen 80;\n", "has no }"),
+        (ForeignFormat::Nginx, "server {\n listen 80\n}", ":3: "),
+        (ForeignFormat::Nginx, "a \"b", "quotation mark"),
+        (ForeignFormat::Nginx, "}", "closes nothing"),
+        (ForeignFormat::Kong, "a: [", "not valid"),
+        (ForeignFormat::Kong, "just text", "no object"),
+        (ForeignFormat::Krakend, "{{ template }}", "template"),
+        (ForeignFormat::Traefik, "a", "no routers"),
+        (ForeignFormat::Haproxy, " bind :80", "before the first section"),
+    ];
+    for (format, text, expected) in cases {
+        let why = failure(format, text);
+        assert!(why.contains(expected), "{text}: {why}");
+    }
+}

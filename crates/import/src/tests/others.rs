@@ -1,0 +1,77 @@
+use super::{api, assert_valid, imported, rule, version};
+use serde_json::json;
+
+#[test]
+fn frontends_of_haproxy_choose_backends_by_conditions() {
+    let text = "global\n  maxconn 100\ndefaults\n  mode http\n  timeout server 5s\nfrontend web\n  bind :8082\n  acl is_api path_beg /api\n  acl inside src 10.0.0.0/8\n  http-request deny if !inside\n  http-request set-header X-A b\n  use_backend api if is_api\n  default_backend rest\nbackend api\n  balance leastconn\n  option httpchk GET /health\n  server a 10.0.0.1:80 check\n  server b 10.0.0.2:80 check weight 2\nbackend rest\n  server c 10.0.0.3:80\n";
+    let moved = imported("haproxy.cfg", text);
+    assert_valid(&moved);
+    let first = api(&moved, "web api");
+    assert_eq!(rule(&first)["matches"], json!([{"path": {"regex": "/api.*"}}]));
+    assert_eq!(first["tollgate"]["upstream"]["checks"]["path"], "/health");
+    assert_eq!(first["allowed_ips"], json!(["10.0.0.0/8"]));
+    assert_eq!(version(&first)["global_headers"], json!({"X-A": "b"}));
+    assert_eq!(api(&moved, "web rest")["proxy"]["target_url"], "http://10.0.0.3:80");
+}
+
+#[test]
+fn requests_of_a_backend_whose_condition_is_left_out_reach_no_other() {
+    let text = "frontend web\n  bind :8082\n  use_backend first if { path_beg /first }\n  use_backend guarded if { req.body_len gt 5 }\n  use_backend second if { path_beg /second }\n  default_backend rest\nbackend first\n  server a a:80\nbackend guarded\n  server b b:80\nbackend second\n  server c c:80\nbackend rest\n  server d d:80\n";
+    let moved = imported("haproxy.cfg", text);
+    assert_valid(&moved);
+    let closed = |name: &str| version(&api(&moved, name))["extended_paths"].get("black_list").is_some();
+    assert!(!closed("web first"), "it comes before");
+    assert!(closed("web second") && closed("web rest"));
+}
+
+#[test]
+fn addresses_must_be_in_all_lists() {
+    let text = "http:\n  routers:\n    shop: {rule: \"Path(`/`)\", service: b, middlewares: [wide, narrow]}\n    none: {rule: \"Path(`/n`)\", service: b, middlewares: [narrow, other]}\n  middlewares:\n    wide: {ipAllowList: {sourceRange: [10.0.0.0/8, 192.168.0.1]}}\n    narrow: {ipAllowList: {sourceRange: [10.1.0.0/16, 172.16.0.1]}}\n    other: {ipAllowList: {sourceRange: [11.0.0.0/8]}}\n  services:\n    b: {loadBalancer: {servers: [{url: 'http://c'}]}}\n";
+    let moved = imported("dynamic.yml", text);
+    assert_eq!(api(&moved, "shop")["allowed_ips"], json!(["10.1.0.0/16"]));
+    assert_eq!(version(&api(&moved, "none"))["extended_paths"]["black_list"], json!([{"path": "/.*"}]));
+}
+
+#[test]
+fn rates_of_traefik_are_of_addresses_and_their_period() {
+    let text = "http:\n  routers:\n    a: {rule: \"Path(`/`)\", service: b, middlewares: [slow]}\n  middlewares:\n    slow: {rateLimit: {average: 6, period: 1m, burst: 3}}\n  services:\n    b: {loadBalancer: {servers: [{url: 'http://c'}]}}\n";
+    let limits = api(&imported("dynamic.yml", text), "a")["tollgate"]["request_limits"].clone();
+    assert_eq!((limits[0]["requests"].as_f64(), limits[0]["window_s"].as_f64()), (Some(3.0), Some(30.0)));
+}
+
+#[test]
+fn routers_of_traefik_have_rules_and_middlewares() {
+    let text = "http:\n  routers:\n    shop:\n      rule: \"Host(`shop.test`) && (PathPrefix(`/a`) || PathPrefix(`/b`))\"\n      service: shop\n      middlewares: [strip, users@file]\n  middlewares:\n    strip: {stripPrefix: {prefixes: [/a]}}\n    users: {basicAuth: {users: ['anna:$2y$05$abcdefghijklmnopqrstuuxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx']}}\n  services:\n    shop: {loadBalancer: {servers: [{url: 'http://10.0.0.1:80'}]}}\n";
+    let moved = imported("dynamic.yml", text);
+    assert_valid(&moved);
+    let shop = api(&moved, "shop");
+    assert_eq!(shop["tollgate"]["route"]["attached"][0]["hosts"], json!(["shop.test"]));
+    assert_eq!(shop["use_basic_auth"], true);
+    assert_eq!(moved.consumers[0].session["basic_auth_data"]["hash_type"], "bcrypt");
+    let toml = "[http.routers.a]\nrule = \"Path(`/x`)\"\nservice = \"b\"\n[[http.services.b.loadBalancer.servers]]\nurl = \"http://c:1\"\n";
+    assert_eq!(api(&imported("dynamic.toml", toml), "a")["proxy"]["target_url"], "http://c:1");
+}
+
+#[test]
+fn a_middleware_that_is_elsewhere_closes_the_router() {
+    let text = "http:\n  routers:\n    a: {rule: \"Path(`/`)\", service: b, middlewares: [guard@docker]}\n  services:\n    b: {loadBalancer: {servers: [{url: 'http://c'}]}}\n";
+    let moved = imported("dynamic.yml", text);
+    assert_eq!(version(&api(&moved, "a"))["extended_paths"]["black_list"], json!([{"path": "/.*"}]));
+}
+
+#[test]
+fn sites_of_caddy_have_routes_by_path() {
+    let text = "{\n  admin off\n}\napi.test:8083 {\n  header X-A b\n  handle_path /api/* {\n    reverse_proxy 10.0.0.1:80 10.0.0.2:80\n  }\n  respond /status 204\n  reverse_proxy localhost:9000\n}\nold.test {\n  redir https://api.test{uri} permanent\n}\n";
+    let moved = imported("Caddyfile", text);
+    assert_valid(&moved);
+    let below = api(&moved, "api.test:8083 /api/*");
+    assert_eq!(below["tollgate"]["upstream"]["targets"].as_array().unwrap().len(), 2);
+    assert_eq!(version(&below)["extended_paths"]["url_rewrites"][0]["rewrite_to"], "/$1");
+    assert_eq!(rule(&api(&moved, "old.test"))["redirect"], json!({"scheme": "https", "host": "api.test", "status": 301}));
+}
+
+#[test]
+fn what_may_protect_closes_a_site_of_caddy() {
+    let moved = imported("Caddyfile", "a.test {\n  basic_auth {\n    anna hash\n  }\n  reverse_proxy b:1\n}\n");
+    assert_eq!(version(&api(&moved, "a.test"))["extended_paths"]["black_list"], json!([{"path": "/.*"}]));
+}

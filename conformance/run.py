@@ -222,22 +222,16 @@ def start_gateway(arguments, kubernetes, processes):
 def test(arguments, kubernetes, programs):
     if not arguments.binary:
         return 0 if suite.check_rig(kubernetes, programs, say) else 1
-    if arguments.endurance:
-        failures = endurance.run(kubernetes, arguments, say)
-        say("all requests were answered" if not failures else "requests failed during: " + "; ".join(failures))
-        return 1 if failures else 0
-    if arguments.policies:
-        failures = policies.run(kubernetes, say)
-        say("all policies act" if not failures else "failed: " + "; ".join(failures))
-        return 1 if failures else 0
-    if arguments.ingress:
-        failures = ingress.run(kubernetes, say)
-        say("all Ingresses are served as they must" if not failures else "failed: " + "; ".join(failures))
-        return 1 if failures else 0
-    if arguments.tyk:
-        failures = tyk.run(kubernetes, say)
-        say("Tyk's resources are served" if not failures else "not as they should be: " + "; ".join(failures))
-        return 1 if failures else 0
+    for is_wanted, step, succeeded, failed in (
+        (arguments.endurance, lambda: endurance.run(kubernetes, arguments, say), "all requests were answered", "requests failed during: "),
+        (arguments.policies, lambda: policies.run(kubernetes, say), "all policies act", "failed: "),
+        (arguments.ingress, lambda: ingress.run(kubernetes, say), "all Ingresses are served as they must", "failed: "),
+        (arguments.tyk, lambda: tyk.run(kubernetes, say), "Tyk's resources are served", "not as they should be: "),
+    ):
+        if is_wanted:
+            failures = step()
+            say(failed + "; ".join(failures) if failures else succeeded)
+            return 1 if failures else 0
     results = suite.run(kubernetes, programs, arguments, say)
     print()
     for line in suite.summary(results):

@@ -29,9 +29,7 @@ impl ApisixReader<'_> {
     }
 
     fn closes(&mut self, route: &mut PlannedRoute, title: &str, why: &str, line: usize) {
-        let place = self.place(line);
-        self.report.unprotected(&place, title, why);
-        route.closed.push(format!("{title} at line {line}: {why}"));
+        self.report.closes(&Place::new(&self.file, line), title, why, &mut route.closed);
     }
 
     /// A member that only describes.

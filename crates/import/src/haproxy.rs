@@ -351,16 +351,13 @@ fn rule(line: &Line, conditions: &Conditions, base: &mut PlannedRoute, early: &m
                     report.carried(place, title.clone());
                 }
                 None => {
-                    report.unprotected(place, title.clone(), "its condition has no counterpart");
-                    base.closed.push(format!("{title} at line {}: its condition has no counterpart", place.line));
+                    report.closes(place, &title, "its condition has no counterpart", &mut base.closed);
                 }
             },
             Err(why) if why == condition::ALWAYS_TLS => report.approximated(place, title.clone(), "requests with TLS are served"),
             Ok(_) | Err(_) => {
                 // Its requests would reach a backend.
-                let why = "its condition has no counterpart";
-                report.unprotected(place, title.clone(), why);
-                base.closed.push(format!("{title} at line {}: {why}", place.line));
+                report.closes(place, &title, "its condition has no counterpart", &mut base.closed);
             }
         }
     };

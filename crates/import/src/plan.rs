@@ -89,6 +89,27 @@ pub(crate) struct PlannedMatch {
     pub query: Vec<PlannedValue>,
 }
 
+impl PlannedMatch {
+    /// Adds what a request must also be like.
+    ///
+    /// # Errors
+    /// Both want a path.
+    pub(crate) fn narrow(&mut self, other: &PlannedMatch) -> Result<(), String> {
+        if other.path != PlannedPath::Any {
+            if self.path != PlannedPath::Any {
+                return Err("two conditions for the path".to_owned());
+            }
+            self.path = other.path.clone();
+        }
+        if !other.method.is_empty() {
+            self.method.clone_from(&other.method);
+        }
+        self.headers.extend(other.headers.iter().cloned());
+        self.query.extend(other.query.iter().cloned());
+        Ok(())
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PlannedPath {
     #[default]

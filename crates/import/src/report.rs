@@ -76,6 +76,12 @@ impl ImportReport {
         self.add(place, name.into(), MovedOutcome::NotCarried(why.into()), true);
     }
 
+    /// The same, of a route or of what becomes part of routes: `closed` says why these refuse requests.
+    pub(crate) fn closes(&mut self, place: &Place, title: &str, why: &str, closed: &mut Vec<String>) {
+        self.unprotected(place, title, why);
+        closed.push(format!("{title} at line {}: {why}", place.line));
+    }
+
     /// A route that refuses every request.
     pub(crate) fn close(&mut self, place: &Place, api: &str, why: &str) {
         self.closed.push((place.clone(), api.to_owned(), why.to_owned()));

@@ -181,8 +181,7 @@ pub(super) fn of_consumer(consumer: &str, plugin: &Node, plan: &mut Plan, reader
 }
 
 fn closes(route: &mut PlannedRoute, title: &str, why: &str, place: &Place, reader: &mut KongReader<'_>) {
-    reader.report.unprotected(place, title, why);
-    route.closed.push(format!("{title} at line {}: {why}", place.line));
+    reader.report.closes(place, title, why, &mut route.closed);
 }
 
 fn authentication(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {

@@ -113,17 +113,7 @@ fn joined(one: &Fit, other: &Fit) -> Result<Fit, String> {
         }
         both.hosts = Some(hosts.clone());
     }
-    if other.matched.path != PlannedPath::Any {
-        if both.matched.path != PlannedPath::Any {
-            return Err("two conditions for the path".to_owned());
-        }
-        both.matched.path = other.matched.path.clone();
-    }
-    if !other.matched.method.is_empty() {
-        both.matched.method.clone_from(&other.matched.method);
-    }
-    both.matched.headers.extend(other.matched.headers.iter().cloned());
-    both.matched.query.extend(other.matched.query.iter().cloned());
+    both.matched.narrow(&other.matched)?;
     both.addresses.extend(other.addresses.iter().cloned());
     Ok(both)
 }

@@ -318,8 +318,7 @@ fn guard(scope: &Scope, asks: Option<&(AuthWay, Place)>, route: &mut PlannedRout
     }
     match asks {
         Some((AuthWay::Asks { url, .. }, place)) if url.is_empty() => {
-            report.unprotected(place, "auth_request", "the service that decides is not found");
-            route.closed.push(format!("auth_request at line {}: the service that decides is not found", place.line));
+            report.closes(place, "auth_request", "the service that decides is not found", &mut route.closed);
         }
         Some((way, _)) => route.auth.ways.push(way.clone()),
         None => {}

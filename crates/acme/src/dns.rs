@@ -1,5 +1,6 @@
 //! Records in the DNS, which a program or a webhook of the operator makes and removes.
 
+use crate::operators_client::operators_client;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Request};
 use http_body_util::Full;
@@ -9,8 +10,6 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
 use tollgate_model::config::AcmeDns;
-use tollgate_outbound::{HttpClient, HttpClientSettings};
-use tollgate_tls::{Library, TlsRules, client_config};
 
 /// For the program, or the answer of the webhook.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -62,8 +61,6 @@ async fn run(program: &str, arguments: &[String], more: [&str; 3]) -> Result<(),
 }
 
 async fn post(dns: &AcmeDns, body: &str) -> Result<(), String> {
-    let tls = client_config(&TlsRules::default(), &Library::default())?;
-    let settings = HttpClientSettings { http2: false, idle_max: Duration::ZERO, connect_time_max: None };
     let mut request = Request::post(&dns.webhook).header(CONTENT_TYPE, "application/json");
     if !dns.authorization.is_empty() {
         let mut value =
@@ -72,6 +69,6 @@ async fn post(dns: &AcmeDns, body: &str) -> Result<(), String> {
         request = request.header(AUTHORIZATION, value);
     }
     let request = request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).map_err(|error| error.to_string())?;
-    let answer = HttpClient::new(tls, settings).send(request, ANSWER_BYTES_MAX).await.map_err(|fault| fault.to_string())?;
+    let answer = operators_client()?.send(request, ANSWER_BYTES_MAX).await.map_err(|fault| fault.to_string())?;
     if answer.status.is_success() { Ok(()) } else { Err(format!("the webhook answered with {}", answer.status)) }
 }

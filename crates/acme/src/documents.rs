@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tollgate_clock::unix_ns;
 use tollgate_store::{DocumentSpace, Store, StoreFault};
 
 const SPACE: DocumentSpace = DocumentSpace::Acme;
@@ -178,10 +179,11 @@ impl AcmeDocuments {
             let is_replacement = text.is_some();
             let existed = self.0.write_over(SPACE, id.to_owned(), text, new, None).await?;
             if existed == is_replacement {
-                let mut stamp = [0; 16];
+                let mut random = [0; 16];
                 // Without random bytes, the time still differs.
-                let _ = getrandom::fill(&mut stamp);
-                return self.0.write(SPACE, STAMP.to_owned(), stamp.to_vec(), None).await.map(drop);
+                let _ = getrandom::fill(&mut random);
+                let stamp = [&unix_ns().to_be_bytes()[..], &random].concat();
+                return self.0.write(SPACE, STAMP.to_owned(), stamp, None).await.map(drop);
             }
         }
         tracing::warn!(id, "a document of issued certificates was changed by others all the time");

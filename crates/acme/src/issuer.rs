@@ -26,10 +26,9 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 pub(crate) async fn account(issuer: &AcmeIssuer, documents: &AcmeDocuments) -> Result<Account, String> {
     let store_fault = |fault: tollgate_store::StoreFault| fault.to_string();
     if let Some(credentials) = documents.account(&issuer.directory).await.map_err(store_fault)?
-        && let Ok(credentials) = serde_json::from_slice::<AccountCredentials>(&credentials)
+        && let Ok(credentials) = serde_json::from_slice(&credentials)
     {
-        let account = Account::builder_with_http(Box::new(IssuerClient::new(issuer)?)).from_credentials(credentials);
-        return account.await.map_err(|error| error.to_string());
+        return restored(issuer, credentials).await;
     }
     let external = issuer.external_account.as_ref().map(|external| {
         let decoded = URL_SAFE_NO_PAD.decode(&external.key).or_else(|_| URL_SAFE.decode(&external.key));
@@ -48,7 +47,10 @@ pub(crate) async fn account(issuer: &AcmeIssuer, documents: &AcmeDocuments) -> R
         return Ok(account);
     }
     // Another gateway has made one at the same time: all use that.
-    let credentials = serde_json::from_slice::<AccountCredentials>(&stored).map_err(|error| error.to_string())?;
+    restored(issuer, serde_json::from_slice(&stored).map_err(|error| error.to_string())?).await
+}
+
+async fn restored(issuer: &AcmeIssuer, credentials: AccountCredentials) -> Result<Account, String> {
     let account = Account::builder_with_http(Box::new(IssuerClient::new(issuer)?)).from_credentials(credentials);
     account.await.map_err(|error| error.to_string())
 }

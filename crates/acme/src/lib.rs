@@ -7,6 +7,7 @@ mod documents;
 mod issuer;
 mod manager;
 mod on_demand;
+mod operators_client;
 mod order;
 mod schedule;
 mod show;

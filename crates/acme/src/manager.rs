@@ -3,6 +3,7 @@
 use crate::documents::{AcmeDocuments, CertificatePlan, PlannedCertificate};
 use crate::issuer::account;
 use crate::on_demand::HostDesk;
+use crate::operators_client::operators_client;
 use crate::order::{WantedOrder, order};
 use crate::schedule::{NextStep, next_step, note_failure, renewal, within};
 use crate::show;
@@ -17,9 +18,8 @@ use tokio::task::JoinSet;
 use tollgate_access::certificates::{CertificateRejection, Certificates};
 use tollgate_clock::unix_s;
 use tollgate_model::config::{AcmeChallenge, AcmeIssuer, AcmeSettings};
-use tollgate_outbound::{HttpClient, HttpClientSettings};
 use tollgate_store::StoreFault;
-use tollgate_tls::{Facts, Library, TlsRules, client_config};
+use tollgate_tls::Facts;
 
 /// How often it looks what others have changed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -366,13 +366,11 @@ impl Acme {
         if rules.ask.is_empty() {
             return Ok(());
         }
-        let tls = client_config(&TlsRules::default(), &Library::default())?;
-        let settings = HttpClientSettings { http2: false, idle_max: Duration::ZERO, connect_time_max: None };
         let separator = if rules.ask.contains('?') { '&' } else { '?' };
         // A host that clients name has passed as a label of letters, digits and hyphens; others do not get here.
         let request = http::Request::get(format!("{}{separator}domain={name}", rules.ask)).body(Default::default());
         let request = request.map_err(|error| error.to_string())?;
-        let client = HttpClient::new(tls, settings);
+        let client = operators_client()?;
         let answer = client.send(request, ASK_BYTES_MAX);
         let answer = tokio::time::timeout(ASK_TIME_MAX, answer).await.map_err(|_| "nobody answers whether it may".to_owned())?;
         let status = answer.map_err(|fault| fault.to_string())?.status;

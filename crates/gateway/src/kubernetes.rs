@@ -1,6 +1,7 @@
 //! The controller for a Kubernetes cluster beside the gateway: a thread of its own, which hands what it compiles to the store of definitions.
 
 use crate::cli::KubernetesOptions;
+use crate::manifest_findings::{ManifestFindings, ManifestLine};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -91,26 +92,6 @@ impl RunningController {
         // It has logged what is wrong.
         let _ = self.thread.join();
     }
-}
-
-/// What is found in manifests.
-pub(crate) struct ManifestFindings {
-    pub lines: Vec<ManifestLine>,
-    /// What would be served, by id.
-    pub definitions: BTreeMap<String, Value>,
-}
-
-/// One finding.
-pub(crate) struct ManifestLine {
-    /// The line of the file, once it is known.
-    pub number: Option<usize>,
-    /// `error`, `no effect`, `approximated` or `carried`.
-    pub level: &'static str,
-    /// Kind, namespace and name.
-    pub object: String,
-    /// The annotation or member.
-    pub subject: String,
-    pub reason: String,
 }
 
 /// Checks objects of manifests.

@@ -1,8 +1,8 @@
 //! In the place of the controller for Kubernetes, where the feature is not built in.
 
 use crate::cli::KubernetesOptions;
+use crate::manifest_findings::ManifestFindings;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 use tollgate_access::keys::Keys;
@@ -13,21 +13,6 @@ pub(crate) enum Controller {}
 
 /// There is none.
 pub(crate) enum RunningController {}
-
-/// What is found in manifests.
-pub(crate) struct ManifestFindings {
-    pub lines: Vec<ManifestLine>,
-    pub definitions: BTreeMap<String, Value>,
-}
-
-/// One finding.
-pub(crate) struct ManifestLine {
-    pub number: Option<usize>,
-    pub level: &'static str,
-    pub object: String,
-    pub subject: String,
-    pub reason: String,
-}
 
 /// # Errors
 /// Always.

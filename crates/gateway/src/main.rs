@@ -16,6 +16,7 @@ mod kubernetes;
 #[cfg(all(test, feature = "kubernetes"))]
 #[allow(dead_code, reason = "only what it refuses is tested")]
 mod kubernetes_absent;
+mod manifest_findings;
 mod manifests;
 mod manual;
 mod migrate;

@@ -1,6 +1,7 @@
 //! `tollgate check` for manifests of Kubernetes: what would become of Ingresses and objects of the Gateway API, by line.
 
-use crate::kubernetes::{ManifestFindings, check_objects};
+use crate::kubernetes::check_objects;
+use crate::manifest_findings::ManifestFindings;
 use serde_json::Value;
 use std::path::Path;
 use tollgate_control::definitions::DefinitionText;

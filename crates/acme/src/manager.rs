@@ -32,6 +32,8 @@ const ASK_S_LEAST: u64 = 3600;
 const ASK_S_MOST: u64 = 24 * 3600;
 /// Between a certificate and its renewal, whatever an issuer suggests.
 const RENEWAL_S_LEAST: u64 = 3600;
+/// How often an order is begun whose issuer refuses the nonces that it has given out.
+const NONCE_TRIES: usize = 5;
 const ASK_TIME_MAX: Duration = Duration::from_secs(10);
 const ASK_BYTES_MAX: usize = 4096;
 
@@ -259,7 +261,14 @@ impl Acme {
     ) -> Result<(PlannedCertificate, String), String> {
         let mut failures = Vec::new();
         for issuer in &self.settings.issuers {
-            match self.order_at(issuer, wanted, planned).await {
+            let mut result = self.order_at(issuer, wanted, planned).await;
+            for _ in 1..NONCE_TRIES {
+                if !result.as_ref().is_err_and(|why| why.contains("badNonce")) {
+                    break;
+                }
+                result = self.order_at(issuer, wanted, planned).await;
+            }
+            match result {
                 Ok(new) => return Ok((new, issuer.directory.clone())),
                 Err(why) => failures.push(format!("{}: {why}", issuer.directory)),
             }
@@ -294,12 +303,15 @@ impl Acme {
             }
         };
         let now = unix_s();
+        let leaf = CertificateDer::from_pem_slice(text.as_bytes()).map_err(|error| error.to_string())?;
+        let ends = u64::try_from(Facts::new(&leaf)?.not_after_unix_s).unwrap_or_default();
+        if ends <= now {
+            return Err("the new certificate has ended already: the gateway's clock is wrong, or the issuer's".to_owned());
+        }
         let id = self.certificates.add("", text.as_bytes(), now).await.map_err(|rejection| match rejection {
             CertificateRejection::Bad(why) => format!("it can't be used: {why}"),
             CertificateRejection::Store(fault) => fault.to_string(),
         })?;
-        let leaf = CertificateDer::from_pem_slice(text.as_bytes()).map_err(|error| error.to_string())?;
-        let ends = u64::try_from(Facts::new(&leaf)?.not_after_unix_s).unwrap_or_default();
         Ok(PlannedCertificate {
             id,
             issuer: issuer.directory.clone(),

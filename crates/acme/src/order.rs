@@ -43,17 +43,17 @@ struct ShownAnswers {
 /// Why there is none.
 pub(crate) async fn order(account: &Account, documents: &AcmeDocuments, wanted: &WantedOrder<'_>) -> Result<String, String> {
     let identifiers: Vec<Identifier> = wanted.names.iter().cloned().map(Identifier::Dns).collect();
-    let mut new = NewOrder::new(&identifiers);
-    if !wanted.profile.is_empty() {
-        new = new.profile(wanted.profile);
-    }
+    let terms = || {
+        let new = NewOrder::new(&identifiers);
+        if wanted.profile.is_empty() { new } else { new.profile(wanted.profile) }
+    };
     let begun = match &wanted.replaces {
         // An issuer that does not know what is replaced still issues.
-        Some(replaced) => match account.new_order(&NewOrder::new(&identifiers).replaces(replaced.clone())).await {
-            Ok(order) if wanted.profile.is_empty() => Ok(order),
-            _ => account.new_order(&new).await,
+        Some(replaced) => match account.new_order(&terms().replaces(replaced.clone())).await {
+            Ok(order) => Ok(order),
+            Err(_) => account.new_order(&terms()).await,
         },
-        None => account.new_order(&new).await,
+        None => account.new_order(&terms()).await,
     };
     let mut order = begun.map_err(|error| error.to_string())?;
     let mut shown = ShownAnswers::default();

@@ -21,7 +21,8 @@ pub(crate) enum NextStep {
 }
 
 pub(crate) fn next_step(plan: &PlannedCertificate, now: u64) -> NextStep {
-    if now < plan.again_unix_s {
+    // A time that is further away than any wait was noted while the clock was wrong.
+    if (1..=AGAIN_S_MAX).contains(&plan.again_unix_s.saturating_sub(now)) {
         NextStep::Wait
     } else if plan.id.is_empty() || now >= plan.renew_unix_s {
         NextStep::Order

@@ -495,31 +495,43 @@ void 0,empty:i(Empty,{icon:"certificate",title:q.get("q")?"No certificate matche
 name:"State",show:row2=>i(Badge,{tone:of(row2)[0],children:of(row2)[1]})},{id:"ends",name:"Ends",sort:"not_after",number:!0,show:row2=>i("span",{class:of(row2)[1]===
 "expired"?"bad":"",title:full(seconds(row2.not_after)),children:ago(seconds(row2.not_after))})},{id:"issuer",name:"Issuer",show:row2=>i(Text,{children:row2.issuer_cn||
 "unknown"})},{id:"kind",name:"Holds",show:row2=>row2.has_private?"certificate and key":"certificate"},{id:"used",name:"Used by",show:row2=>i(Users,{row:row2})}]}),
-i(InService,{}),open&&i(One3,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}function Users({
-row:row2}){return row2.used_by?row2.used_by.length?i($,{children:row2.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",{href:link(["a\
-pis",one.id]),children:i(Text,{children:one.id})}):i(Text,{children:"the configuration"})]},at))}):i("small",{title:"Keys may name it",children:"no API"}):i("sm\
-all",{children:UNKNOWN})}function InService(){let rows=useLoaded(()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"\
-In service",note:"what this gateway has loaded, from files too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
-col",children:"Source"}),i("th",{scope:"col",children:"For"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i(
-"tbody",{children:rows.map((row2,at)=>{let[tone2,word]=state2(row2.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row2.
-source})}),i("td",{children:i(Text,{children:row2.subject})}),i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"b\
-ad":""}`,title:full(row2.not_after_unix_s),children:ago(row2.not_after_unix_s)})]},at)})})]})}):null}function One3({row:row2,close,changed,can}){let[failure,setFailure]=w(
-null),[sure,setSure]=w(!1),used=row2.used_by?.length??0,remove2=async()=>{try{await call("DELETE",`certs/${segment(row2.id)}`),say("ok","Certificate removed."),
-changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?i(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[
-i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(
-Text,{children:row2.dns_names?.[0]??row2.subject_cn})})," is removed, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"\
-APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(row2.dns_names?.[0]??row2.subject_cn),close,footer:can&&!row2.file?i(Button,{kind:"dan\
-ger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(
-row2)[0],children:of(row2)[1]})}),i(Fact,{name:"Valid",children:[full(seconds(row2.not_before))," to ",full(seconds(row2.not_after))]}),i(Fact,{name:"Subject",children:i(
-Text,{children:row2.subject_cn})}),i(Fact,{name:"Names",children:i(Text,{children:row2.dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{
-children:row2.issuer_cn||"unknown"})}),i(Fact,{name:"May sign others",children:row2.is_ca?"yes":"no"}),i(Fact,{name:"Private key",children:row2.has_private?"kep\
-t with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,{row:row2})}),i(Fact,{name:"Id",children:i(Text,{mono:!0,children:row2.id})})]})]})}function Add({
-close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{
-"Content-Type":"text/plain"}}),say("ok","Certificate added."),changed(),close()}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,
-footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"\
-Add"})]}),children:i("form",{id:"new-cert",class:"stack",onSubmit:add,children:[failure?i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, t\
-hen its private key if the gateway is to use it for TLS. A key is never shown again.",children:i("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(
-event.currentTarget.value),placeholder:"-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
+i(Issued,{}),i(InService,{}),open&&i(One3,{row:open,close:()=>setOpen(null),changed:list.reload,can}),adding&&i(Add,{close:()=>setAdding(!1),changed:list.reload})]})}
+function Users({row:row2}){return row2.used_by?row2.used_by.length?i($,{children:row2.used_by.map((one,at)=>i("span",{children:[at>0&&", ",one.what==="api"?i("a",
+{href:link(["apis",one.id]),children:i(Text,{children:one.id})}):i(Text,{children:"the configuration"})]},at))}):i("small",{title:"Keys may name it",children:"n\
+o API"}):i("small",{children:UNKNOWN})}var STATES2={wanted:"warn",served:"ok",failing:"warn",ended:"bad"};function Issued(){let now2=useLoaded(()=>get("acme",{byItself:!0}),
+[0]),rows=now2.value?.certificates??[],renew=async row2=>{try{await call("POST",`acme/${segment(row2.name)}/renew`),say("ok","It is renewed within seconds.")}catch(failed){
+say("bad",failed instanceof Error?failed.message:"It was not renewed.")}now2.again()};return rows.length?i(Panel,{title:"From an issuer",note:"certificates that\
+ the gateways get and renew by themselves",children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Certificates from an issuer",children:i("ta\
+ble",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"For"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"c\
+ol",children:"Issuer"}),i("th",{scope:"col",class:"number",children:"Ends"}),i("th",{scope:"col",class:"number",children:"Renewal"}),may("admin")&&i("th",{scope:"\
+col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:rows.map(row2=>i("tr",{children:[i("th",{scope:"row",class:"roomy",children:[
+i(Text,{children:row2.name.split(",").join(", ")}),row2.on_demand&&i("small",{children:" on demand"}),row2.error&&i($,{children:[i("br",{}),i("small",{children:[
+i(Text,{children:row2.error}),row2.again>0&&i($,{children:["; tried again ",ago(row2.again)]})]})]})]}),i("td",{children:i(Badge,{tone:STATES2[row2.state],children:row2.
+state})}),i("td",{children:i(Text,{children:row2.issuer?row2.issuer.split("/")[2]??row2.issuer:""})}),i("td",{class:"number",title:row2.ends?full(row2.ends):"",
+children:row2.ends?ago(row2.ends):""}),i("td",{class:"number",title:row2.renewal?full(row2.renewal):"",children:row2.renewal?ago(row2.renewal):""}),may("admin")&&
+i("td",{children:i(Button,{onClick:()=>{renew(row2)},"aria-label":`Renew ${row2.name}`,children:"Renew"})})]},row2.name))})]})})}):null}function InService(){let rows=useLoaded(
+()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"In service",note:"what this gateway has loaded, from files \
+too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Source"}),i("th",{scope:"col",children:"For"}),
+i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i("tbody",{children:rows.map((row2,at)=>{let[tone2,word]=state2(
+row2.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row2.source})}),i("td",{children:i(Text,{children:row2.subject})}),
+i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"bad":""}`,title:full(row2.not_after_unix_s),children:ago(row2.not_after_unix_s)})]},
+at)})})]})}):null}function One3({row:row2,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(!1),used=row2.used_by?.length??0,remove2=async()=>{
+try{await call("DELETE",`certs/${segment(row2.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?
+i(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"da\
+nger",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,{children:row2.dns_names?.[0]??row2.subject_cn})})," is re\
+moved, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(
+row2.dns_names?.[0]??row2.subject_cn),close,footer:can&&!row2.file?i(Button,{kind:"danger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?
+i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(row2)[0],children:of(row2)[1]})}),i(Fact,{name:"Valid",children:[full(
+seconds(row2.not_before))," to ",full(seconds(row2.not_after))]}),i(Fact,{name:"Subject",children:i(Text,{children:row2.subject_cn})}),i(Fact,{name:"Names",children:i(
+Text,{children:row2.dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{children:row2.issuer_cn||"unknown"})}),i(Fact,{name:"May sign other\
+s",children:row2.is_ca?"yes":"no"}),i(Fact,{name:"Private key",children:row2.has_private?"kept with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,
+{row:row2})}),i(Fact,{name:"Id",children:i(Text,{mono:!0,children:row2.id})})]})]})}function Add({close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),
+add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"text/plain"}}),say("ok","Certificate added."),
+changed(),close()}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,footer:i($,{children:[i(Button,{onClick:close,children:"Ca\
+ncel"}),i(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Add"})]}),children:i("form",{id:"new-cert",class:"\
+stack",onSubmit:add,children:[failure?i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, then its private key if the gateway is to use it fo\
+r TLS. A key is never shown again.",children:i("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(event.currentTarget.value),placeholder:"\
+-----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
 $,{children:[i("div",{class:"page-head",children:[i("h1",{children:["OAuth clients",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"\
 Filter clients",placeholder:"Client, description, API"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New cl\
 ient"})]}),!can&&i("p",{class:"list-end",children:"Your role can view clients, not change them."}),i(Table,{label:"OAuth clients",list,id:row2=>`${row2.api_id} ${row2.

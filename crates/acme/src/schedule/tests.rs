@@ -55,3 +55,11 @@ fn failures_are_waited_for_longer_and_longer_but_not_while_it_is_urgent() {
     (0..90).for_each(|_| note_failure(&mut new, "no".to_owned(), 0));
     assert_eq!(new.again_unix_s, 3600);
 }
+
+#[test]
+fn a_wait_that_was_noted_while_the_clock_was_ahead_is_over() {
+    let mut plan = PlannedCertificate::default();
+    note_failure(&mut plan, "no".to_owned(), 91 * DAY);
+    assert_eq!(next_step(&plan, 91 * DAY + 1), NextStep::Wait);
+    assert_eq!(next_step(&plan, 0), NextStep::Order);
+}

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -17,7 +19,7 @@ use crate::harness::{ChildProcess, Connection, Gateway, Response, Setup, Upstrea
 use crate::servers::{Server, free_port};
 
 /// Where `scripts/test-deps.sh` has put Pebble; `None` where it could not, and has said why.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let program = std::env::current_exe().expect("this test");
     let directory = program.ancestors().nth(3).expect("the target directory").join("test-go");
     if let Ok(reason) = std::fs::read_to_string(directory.join("unavailable")) {
@@ -29,36 +31,39 @@ fn programs() -> Option<PathBuf> {
 }
 
 /// What an issuer and its DNS need, chosen before they run.
-struct Ports {
+pub(crate) struct Ports {
     /// Signs the issuer's own certificate.
     authority: Authority,
     directory: u16,
     management: u16,
     dns: u16,
     dns_management: u16,
+    /// An account that was made elsewhere, as the gateway's configuration names it.
+    pub(crate) account: Option<Value>,
 }
 
 impl Ports {
-    fn new() -> Ports {
+    pub(crate) fn new() -> Ports {
         let authority = Authority::new("pebble");
-        Ports { authority, directory: free_port(), management: free_port(), dns: free_port(), dns_management: free_port() }
+        let [directory, management, dns, dns_management] = [(); 4].map(|()| free_port());
+        Ports { authority, directory, management, dns, dns_management, account: None }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("https://localhost:{}/dir", self.directory)
     }
 }
 
 /// A running issuer, with the DNS that it asks.
-struct Issuer {
-    ports: Ports,
+pub(crate) struct Issuer {
+    pub(crate) ports: Ports,
     _dns: ChildProcess,
     _pebble: ChildProcess,
 }
 
 impl Issuer {
     /// It looks for hosts at these ports of this machine.
-    fn start(programs: &Path, dir: &TempDir, ports: Ports, (http, tls): (u16, u16), more: &Value) -> Issuer {
+    pub(crate) fn start(programs: &Path, dir: &TempDir, ports: Ports, (http, tls): (u16, u16), more: &Value) -> Issuer {
         let Ports { directory, management, dns, dns_management, .. } = ports;
         let certificate = ports.authority.issue(&["localhost"]).write(dir.path(), "pebble.pem");
         let mut conf = json!({
@@ -107,14 +112,31 @@ impl Issuer {
         issuer
     }
 
-    fn told(&self, path: &str) -> String {
+    pub(crate) fn told(&self, path: &str) -> String {
         let url = format!("https://127.0.0.1:{}{path}", self.ports.management);
         let output = Command::new("curl").args(["-sk", &url]).output().expect("curl runs");
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Ends it, with all that it knows.
+    pub(crate) fn stop(self) -> Ports {
+        self.ports
+    }
+
+    /// Has it suggest to renew the certificate of a host within this time.
+    pub(crate) fn suggest(&self, gateway: &Secure, host: &str, start: &str, end: &str) {
+        let stream = shake_hands(&self.client(), gateway.gateway.port, host).expect("a handshake");
+        let leaf = stream.conn.peer_certificates().and_then(<[_]>::first).expect("its certificate");
+        let pem = format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", STANDARD.encode(leaf));
+        let suggestion = json!({"suggestedWindow": {"start": start, "end": end}}).to_string();
+        let body = json!({"Certificate": pem, "ARIResponse": suggestion}).to_string();
+        let url = format!("https://127.0.0.1:{}/set-renewal-info/", self.ports.management);
+        let output = Command::new("curl").args(["-skf", "-d", &body, &url]).output().expect("curl runs");
+        assert!(output.status.success(), "{output:?}");
+    }
+
     /// A client that trusts what it issues, and nothing else.
-    fn client(&self) -> Arc<ClientConfig> {
+    pub(crate) fn client(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.told("/roots/0").as_bytes()).expect("its root")).unwrap();
         let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions().unwrap();
@@ -123,16 +145,21 @@ impl Issuer {
 }
 
 /// A gateway with TLS. Its own certificate is for those who talk about its state.
-struct Secure {
-    gateway: Gateway,
+pub(crate) struct Secure {
+    pub(crate) gateway: Gateway,
     operator: Arc<ClientConfig>,
-    http: u16,
+    pub(crate) http: u16,
     _upstream: Upstream,
     _dir: TempDir,
 }
 
 impl Secure {
     fn start(issuers: &[&Ports], acme: &Value, more: &Value) -> Secure {
+        Secure::start_with(issuers, acme, more, &[])
+    }
+
+    /// With these variables in its environment.
+    pub(crate) fn start_with(issuers: &[&Ports], acme: &Value, more: &Value, variables: &[(&str, &str)]) -> Secure {
         let dir = tempfile::tempdir().unwrap();
         let authority = Authority::new("operators");
         let own = authority.issue(&["localhost"]).write(dir.path(), "own.pem");
@@ -140,7 +167,14 @@ impl Secure {
         let issuer = |(at, ports): (usize, &&Ports)| {
             let authorities = dir.path().join(format!("issuer-{at}.pem"));
             std::fs::write(&authorities, ports.authority.pem()).unwrap();
-            json!({"directory": ports.url(), "agree_to_terms": true, "contact": ["mailto:a@example.com"], "authorities": authorities})
+            let mut issuer = json!({"directory": ports.url(), "agree_to_terms": true, "authorities": authorities});
+            issuer["contact"] = json!(["mailto:a@example.com"]);
+            // Pebble takes any of its profiles where none is named.
+            issuer["profile"] = json!("default");
+            if let Some(account) = &ports.account {
+                issuer["external_account"] = account.clone();
+            }
+            issuer
         };
         let issuers: Vec<Value> = issuers.iter().enumerate().map(issuer).collect();
         let mut settings = json!({"issuers": issuers, "http_port": http});
@@ -151,25 +185,26 @@ impl Secure {
         });
         conf.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
         let upstream = Upstream::ok();
-        let gateway = Setup::new(conf).api(api("a", "/a/", &upstream.url())).start();
+        let setup = Setup::new(conf).api(api("a", "/a/", &upstream.url()));
+        let gateway = variables.iter().fold(setup, |setup, (name, value)| setup.env(name, *value)).start();
         Secure { gateway, operator: Arc::new(client(&authority, None)), http, _upstream: upstream, _dir: dir }
     }
 
-    fn control(&self, method: &str, target: &str) -> Response {
+    pub(crate) fn control(&self, method: &str, target: &str) -> Response {
         let lines = [&format!("x-tyk-authorization: {SECRET}") as &str, "Connection: close"];
         connect(&self.operator, self.gateway.port, "localhost").ask(request(method, target, &lines, ""))
     }
 
-    fn issued(&self, name: &str) -> Value {
+    pub(crate) fn issued(&self, name: &str) -> Value {
         let told = self.control("GET", "/tyk/acme").json();
         told["certificates"].as_array().unwrap().iter().find(|one| one["name"] == name).cloned().unwrap_or_default()
     }
 
-    fn is(&self, name: &str, state: &str) -> bool {
+    pub(crate) fn is(&self, name: &str, state: &str) -> bool {
         self.issued(name)["state"] == state
     }
 
-    fn has(&self, client: &Arc<ClientConfig>, host: &str) -> bool {
+    pub(crate) fn has(&self, client: &Arc<ClientConfig>, host: &str) -> bool {
         shake_hands(client, self.gateway.port, host).is_ok()
     }
 }

@@ -18,6 +18,17 @@ pub(crate) fn library() -> PathBuf {
     path.into()
 }
 
+/// The environment of a program whose wall clock is off by what a file says, such as `+3600`; time that passes is not touched.
+pub(crate) fn set_by<'p>(library: &'p Path, clock: &'p Path) -> [(&'static str, &'p str); 5] {
+    [
+        ("LD_PRELOAD", library.to_str().unwrap()),
+        ("FAKETIME_TIMESTAMP_FILE", clock.to_str().unwrap()),
+        ("FAKETIME_NO_CACHE", "1"),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ("DONT_FAKE_MONOTONIC", "1"),
+    ]
+}
+
 /// A gateway and what says by how much its wall clock is wrong.
 struct Stage {
     gateway: Gateway,
@@ -34,16 +45,9 @@ impl Stage {
         let (conf, policies) =
             with_policies(conf, &[policy(json!({"access_rights": {"j": {"api_id": "j", "versions": ["Default"]}}}))]);
         let tokens = with_tokens("j", &upstream).set("jwt_policy_field_name", "").set("jwt_default_policies", json!(["gold"]));
-        let gateway = Setup::new(conf)
-            .api(keyed("k", &upstream))
-            .api(provider("a", &upstream))
-            .api(tokens)
-            .env("LD_PRELOAD", library().to_str().unwrap())
-            .env("FAKETIME_TIMESTAMP_FILE", clock.to_str().unwrap())
-            .env("FAKETIME_NO_CACHE", "1")
-            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
-            .env("DONT_FAKE_MONOTONIC", "1")
-            .start();
+        let setup = Setup::new(conf).api(keyed("k", &upstream)).api(provider("a", &upstream)).api(tokens);
+        let library = library();
+        let gateway = set_by(&library, &clock).iter().fold(setup, |setup, (name, value)| setup.env(name, *value)).start();
         Stage { gateway, clock, _folders: [folder, policies], _upstream: upstream }
     }
 

@@ -31,7 +31,11 @@ const VIEWS: [(&str, &str, &str); 23] = [
     ("policy", "#/policies?open=gold", "document.querySelector('dialog .choices label')"),
     ("clients", "#/clients", "document.querySelector('tbody tr')"),
     ("client-new", "#/clients?new=1", "document.querySelector('dialog select option')"),
-    ("certificates", "#/certificates", "document.querySelectorAll('tbody tr').length >= 2"),
+    (
+        "certificates",
+        "#/certificates",
+        "document.querySelectorAll('tbody tr').length >= 2 && document.body.innerText.includes('From an issuer') && document.body.innerText.includes('wanted')",
+    ),
     ("usage", "#/usage", "document.querySelector('tbody tr') && document.querySelector('.canvas canvas')"),
     ("live", "#/live", "document.querySelector('tbody tr')"),
     ("top", "#/usage?last=now&split=path", "document.body.innerText.includes('Busiest by path')"),
@@ -51,7 +55,10 @@ fn busy_gateway() -> (Gateway, Upstream, tempfile::TempDir) {
     let (mut conf, folder) = with_policies(json!({"enable_analytics": true}), &[gold]);
     conf["tollgate"] = json!({"analytics": {"flush_ms": 100}});
     let tracked = |id: &str| api(id, &format!("/{id}/"), &upstream.url()).set("do_not_track", false);
-    let gateway = Setup::new(json!({"enable_analytics": true, "policies": conf["policies"]}))
+    // Nobody listens at the port of this issuer.
+    let issuer = json!({"directory": "http://127.0.0.1:9/dir", "agree_to_terms": true});
+    conf["tollgate"]["acme"] = json!({"issuers": [issuer], "certificates": [{"names": ["shop.example.com", "www.example.com"]}]});
+    let gateway = Setup::new(conf)
         .api(tracked("shop").set("name", "Shop").set("tags", json!(["eu", "critical"])))
         .api(tracked("a").with_keys().set("name", "Accounts"))
         .api(tracked("search"))

@@ -8,6 +8,7 @@
 mod harness;
 
 mod acme;
+mod acme_clock;
 mod analytics;
 mod api_health;
 mod auth_alternatives;

@@ -50,6 +50,7 @@ export function Certificates() {
           { id: "kind", name: "Holds", show: (row) => row.has_private ? "certificate and key" : "certificate" },
           { id: "used", name: "Used by", show: (row) => <Users row={row} /> },
         ]} />
+      <Issued />
       <InService />
       {open && <One row={open} close={() => setOpen(null)} changed={list.reload} can={can} />}
       {adding && <Add close={() => setAdding(false)} changed={list.reload} />}
@@ -61,6 +62,30 @@ function Users({ row }: { row: CertRow }) {
   if (!row.used_by) return <small>{format.UNKNOWN}</small>;
   if (!row.used_by.length) return <small title="Keys may name it">no API</small>;
   return <>{row.used_by.map((one, at) => <span key={at}>{at > 0 && ", "}{one.what === "api" ? <a href={link(["apis", one.id])}><Text>{one.id}</Text></a> : <Text>the configuration</Text>}</span>)}</>;
+}
+
+interface IssuedRow { name: string; state: "wanted" | "served" | "failing" | "ended"; issuer: string; ends: number; renewal: number; failures: number; error: string; again: number; on_demand: boolean }
+const STATES: Record<IssuedRow["state"], Tone> = { wanted: "warn", served: "ok", failing: "warn", ended: "bad" };
+
+/** Certificates that the gateways get by themselves. */
+function Issued() {
+  const now = useLoaded(() => get("acme", { byItself: true }), [0]);
+  const rows: IssuedRow[] = now.value?.certificates ?? [];
+  const renew = async (row: IssuedRow) => {
+    try { await call("POST", `acme/${segment(row.name)}/renew`); say("ok", "It is renewed within seconds."); } catch (failed) { say("bad", failed instanceof Error ? failed.message : "It was not renewed."); }
+    now.again();
+  };
+  if (!rows.length) return null;
+  return (
+    <Panel title="From an issuer" note="certificates that the gateways get and renew by themselves">
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Certificates from an issuer"><table class="plain"><thead><tr><th scope="col">For</th><th scope="col">State</th><th scope="col">Issuer</th><th scope="col" class="number">Ends</th><th scope="col" class="number">Renewal</th>{may("admin") && <th scope="col"><span class="sr">Actions</span></th>}</tr></thead>
+        <tbody>{rows.map((row) => <tr key={row.name}>
+          <th scope="row" class="roomy"><Text>{row.name.split(",").join(", ")}</Text>{row.on_demand && <small> on demand</small>}{row.error && <><br /><small><Text>{row.error}</Text>{row.again > 0 && <>; tried again {format.ago(row.again)}</>}</small></>}</th>
+          <td><Badge tone={STATES[row.state]}>{row.state}</Badge></td><td><Text>{row.issuer ? row.issuer.split("/")[2] ?? row.issuer : ""}</Text></td>
+          <td class="number" title={row.ends ? format.full(row.ends) : ""}>{row.ends ? format.ago(row.ends) : ""}</td><td class="number" title={row.renewal ? format.full(row.renewal) : ""}>{row.renewal ? format.ago(row.renewal) : ""}</td>
+          {may("admin") && <td><Button onClick={() => void renew(row)} aria-label={`Renew ${row.name}`}>Renew</Button></td>}</tr>)}</tbody></table></div>
+    </Panel>
+  );
 }
 
 /** Certificates that this gateway has loaded, from files too. */

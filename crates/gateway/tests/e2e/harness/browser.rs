@@ -201,9 +201,13 @@ impl Tab {
             text = json!(text),
         );
         self.wait(&found);
+        // A page that is still being filled moves what is on it: people, too, wait until it stands still, and nothing lies over it.
         let place = self.eval(&format!(
-            "(() => {{ const one = {found}; one.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}}); \
-             const box = one.getBoundingClientRect(); return [box.x + Math.min(box.width / 2, 40), box.y + box.height / 2]; }})()"
+            "(async () => {{ let last; for (let look = 0; look < 60; look++) {{ const one = {found}; if (one) {{ \
+             one.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}}); const box = one.getBoundingClientRect(); \
+             const place = [box.x + Math.min(box.width / 2, 40), box.y + box.height / 2]; const top = document.elementFromPoint(...place); \
+             if (last && String(last) === String(place) && top && (one.contains(top) || top.contains(one))) return place; last = place; }} \
+             await new Promise((done) => setTimeout(done, 50)); }} return last; }})()"
         ));
         self.click_at(&place[0], &place[1]);
     }

@@ -39,8 +39,8 @@ const ASK_BYTES_MAX: usize = 4096;
 
 /// Who serves certificates. Its methods may block for a short time.
 pub trait CertificateSink: Send + Sync {
-    /// Serves the stored certificates with these ids, and no others of the last call.
-    fn serve(&self, ids: &[String]);
+    /// Serves the stored certificates with these ids, and no others of the last call; and shows how it is with all of the plan.
+    fn serve(&self, ids: &[String], plan: &CertificatePlan);
     /// Answers the TLS connections of issuers with these settings.
     fn answer(&self, settings: Option<Arc<ServerConfig>>);
 }
@@ -170,7 +170,7 @@ impl Acme {
             }
             ids.push(planned.id.clone());
         }
-        self.sink.serve(&ids);
+        self.sink.serve(&ids, plan);
         self.sink.answer(show::settings(&self.documents.shown().await?));
         *stamp = newest;
         Ok(())

@@ -410,79 +410,81 @@ let[,id="",tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/$
 failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"alert",title:"There is no such API.",children:i(LinkButton,
 {href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},behind=definition?.tollgate?.mcp?.
 servers?.length,target=behind?`${behind} ${behind===1?"server":"servers"}`:proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} t\
-argets`:proxy.target_url,can=may("editor")&&session.value?.writable.apis,tabs=definition?.application_protocol==="mcp"?[TABS[0],TOOLS,...TABS.slice(1)]:TABS;return i(
-$,{children:[i("p",{class:"crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),i("span",{children:i(Text,{children:id})})]}),i("div",
-{class:"page-head",children:[i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("small",{class:"mono",children:[i(Text,{children:`${definition.
-domain??""}${proxy.listen_path??""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,
-{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),
-children:"Try it"}),tab!=="definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"definition"]),children:can?"Edit":"View de\
-finition"})]}),i("nav",{class:"tabs","aria-label":"Parts of this API",children:tabs.map(([part,name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),
-"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),tab==="tools"&&definition&&i(McpTools,{id,definition},id),
-tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab==="chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(
-Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,{api:id}),trying&&i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&
-i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}function Remove({id,name,etag,close}){let[failure,setFailure]=w(
-null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:[
-"API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"\
-Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),
-children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})})," is removed. Requests to its path get 404 from then on. Keys keep the\
-ir other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.
-kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(
-()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,
-{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",
-title:"No request within the past hour.",children:["Send one, and it appears here: ",i("code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??
-"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(series,column,30),requests=figure("requests"),
-failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(
-one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[i("div",{class:"figures",children:[i("span",{class:"figure panel",
-children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"/s"})]}),i("em",{children:[count(Math.round(figure("in_fligh\
-t")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i("span",{children:"Failed"}),i("strong",{children:percent(share)}),
-i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[i("span",{children:"Refused"}),i("strong",{children:[rate(figure(
-"refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),children:"why"})})]}),i("span",{class:"figure panel",children:[i(
-"span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(
-highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel ${open.length?"bad":""}`,children:[i("span",{children:"Circuit bre\
-akers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?i(Text,{children:open[0].endpoint}):now2?`served by ${now2.
-nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,{series}),i(LatencyPlot,{series})]}),i("div",{class:"\
-two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Transferred",unit:"B/s",times:series.times,span:hour(series),
-lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:
-`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;function ChainAndKeys({id}){let turn=Math.floor(tick.value/
-15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,
-nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??[]).filter(row2=>row2.value);return i("p",{class:"strip",
-children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("span",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&
-i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,"chain"]),children:"all"})]}),callers.length>0&&i("span",{children:[
-i("b",{children:"Keys, past 10 min"})," ",callers.map(row2=>i("span",{children:[i("a",{href:link(["keys",row2.value],{alias:row2.alias}),children:i(Text,{children:row2.
-alias||String(row2.value).slice(0,12)})})," ",rate(row2.hits/KEYS_S),"/s",row2.errors>0&&`, ${percent(row2.errors/row2.hits)} failed`]},row2.value))," ",i("a",{
-href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","available"],returning:["warn","returning"],ejected:["bad","ejected"],down:["b\
-ad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i(Panel,{title:"Upstream targets",children:targets.
-length===0?i("div",{class:"empty small",children:detail?i("p",{children:["All requests go to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each i\
-s listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i(
-"th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"\
-col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",children:"Latency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[
-i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[
-i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).
-replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",span(one.ejection_ends_ms/1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),
-i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i("td",{class:"number",children:count(one.retries)}),i("td",{class:"number",children:one.
-latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.
-api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",
-{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i("a",{href:link(["live"],{api:id,cause}),children:[
-cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",post_auth:"once the caller is known"};function Chain({
-id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)return i(ErrorBox,{failure:chain.failure,retry:chain.
-again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??[{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??
-versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.mean_ns??0),0),note=sum?`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests o\
-f all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which requests pass it; costs appear after some thousand requests";return i(Panel,
-{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",children:["version ",i("select",{"aria-label":"Version",value:version,onChange:event=>setVersion(
-Number(event.currentTarget.value)),children:versions.map((one,at)=>i("option",{value:at,children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",
-{class:"empty small",children:"No middleware: requests go straight to the upstream."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[
-i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"col",children:"When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"\
-col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"\
-row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&i("td",{children:PHASES[step.phase]??step.phase}),i("td",{class:"number",children:step.
-mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.mean_ns!=null&&sum?i($,{children:[i("span",{class:"share","aria-hidden":"true",children:i(
-"span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/sum)]}):""}),i("td",{class:"number",children:count(step.samples)})]},step.name))})]})})}
-function Versions({definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.version_data?.not_versioned;return i(Panel,
-{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.definition?.location??"header"} ${definition.
-definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Version"}),i("th",{scope:"\
-col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"Rules by path"})]})}),i("tbody",{children:versions.map(([name,version])=>i(
-"tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"never"}),i("td",{children:version.override_target?i(Text,
-{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.
-length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
+argets`:proxy.target_url,affected2=definition?.tollgate?.route?.affected_by??[],can=may("editor")&&session.value?.writable.apis,tabs=definition?.application_protocol===
+"mcp"?[TABS[0],TOOLS,...TABS.slice(1)]:TABS;return i($,{children:[i("p",{class:"crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),
+i("span",{children:i(Text,{children:id})})]}),i("div",{class:"page-head",children:[i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("smal\
+l",{class:"mono",children:[i(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&
+i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(
+!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(
+["apis",id,"definition"]),children:can?"Edit":"View definition"})]}),affected2.length>0&&i("p",{children:[i("small",{children:"Policies of the cluster:"})," ",affected2.
+map(policy=>i(Badge,{tone:"muted",children:i(Text,{children:policy})},policy))]}),i("nav",{class:"tabs","aria-label":"Parts of this API",children:tabs.map(([part,
+name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),
+tab==="tools"&&definition&&i(McpTools,{id,definition},id),tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab===
+"chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,{api:id}),trying&&
+i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}
+function Remove({id,name,etag,close}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-\
+Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),
+go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),
+i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})}),
+" is removed. Requests to its path get 404 from then on. Keys keep their other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){
+tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,
+{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.
+failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",
+title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i(
+"code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});
+let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:
+requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[
+i("div",{class:"figures",children:[i("span",{class:"figure panel",children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"\
+/s"})]}),i("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i(
+"span",{children:"Failed"}),i("strong",{children:percent(share)}),i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[
+i("span",{children:"Refused"}),i("strong",{children:[rate(figure("refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),
+children:"why"})})]}),i("span",{class:"figure panel",children:[i("span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_\
+us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel\
+ ${open.length?"bad":""}`,children:[i("span",{children:"Circuit breakers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?
+i(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,
+{series}),i(LatencyPlot,{series})]}),i("div",{class:"two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Tr\
+ansferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.
+response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;
+function ChainAndKeys({id}){let turn=Math.floor(tick.value/15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(
+`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??
+[]).filter(row2=>row2.value);return i("p",{class:"strip",children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("s\
+pan",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,
+"chain"]),children:"all"})]}),callers.length>0&&i("span",{children:[i("b",{children:"Keys, past 10 min"})," ",callers.map(row2=>i("span",{children:[i("a",{href:link(
+["keys",row2.value],{alias:row2.alias}),children:i(Text,{children:row2.alias||String(row2.value).slice(0,12)})})," ",rate(row2.hits/KEYS_S),"/s",row2.errors>0&&
+`, ${percent(row2.errors/row2.hits)} failed`]},row2.value))," ",i("a",{href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","availa\
+ble"],returning:["warn","returning"],ejected:["bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.
+api_id===id)?.targets??[];return i(Panel,{title:"Upstream targets",children:targets.length===0?i("div",{class:"empty small",children:detail?i("p",{children:["Al\
+l requests go to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each is listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[
+i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"\
+Requests"}),i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",
+children:"Latency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&
+one.weight!=null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??
+one.state}),one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",
+span(one.ejection_ends_ms/1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),
+i("td",{class:"number",children:count(one.retries)}),i("td",{class:"number",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part}\
+ ${one.url}`))})]})})}function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).
+filter(([,number])=>number>0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"}),
+" ",causes.map(([cause,number])=>i("a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before th\
+e caller is known",auth:"who calls",post_auth:"once the caller is known"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,
+setVersion]=w(0);if(chain.failure)return i(ErrorBox,{failure:chain.failure,retry:chain.again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.
+value.versions??[{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.
+mean_ns??0),0),note=sum?`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the \
+order in which requests pass it; costs appear after some thousand requests";return i(Panel,{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",
+children:["version ",i("select",{"aria-label":"Version",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i(
+"option",{value:at,children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",{class:"empty small",children:"No middleware: requests go straight t\
+o the upstream."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"\
+col",children:"When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"\
+Samples"})]})}),i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&
+i("td",{children:PHASES[step.phase]??step.phase}),i("td",{class:"number",children:step.mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.
+mean_ns!=null&&sum?i($,{children:[i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/
+sum)]}):""}),i("td",{class:"number",children:count(step.samples)})]},step.name))})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.
+versions??{}),single=definition.version_data?.not_versioned;return i(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests\
+ use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{
+children:i("tr",{children:[i("th",{scope:"col",children:"Version"}),i("th",{scope:"col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"\
+col",children:"Rules by path"})]})}),i("tbody",{children:versions.map(([name,version])=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),
+i("td",{children:version.expires||"never"}),i("td",{children:version.override_target?i(Text,{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.
+entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},
+kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
 arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date2=>Date.parse(date2)/1e3,of=row2=>state2(
 seconds(row2.not_after),seconds(row2.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??
 "not_after"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Ce\

@@ -7,6 +7,6 @@ mod server_names;
 mod terms;
 
 pub use allow_list::{AllowList, CallerTls, Disallowed};
-pub use issued::{HostCertificates, HostWait};
+pub use issued::{HostCertificates, HostWait, IssueState};
 pub use listener::{ListenerTlsTable, ListenerTlsTerms, SocketTls, TlsOptions};
 pub use terms::{ApiTls, ClientTerms, server_certificates};

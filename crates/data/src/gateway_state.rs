@@ -1,6 +1,6 @@
 //! State that all parts of a running gateway share, including the snapshot in effect.
 
-use crate::client_tls::{AllowList, ApiTls, ClientTerms};
+use crate::client_tls::{AllowList, ApiTls, ClientTerms, IssueState};
 use crate::host_events::HostEvents;
 use crate::probe::{ProbeQueue, probe_queue};
 use crate::registry::Registry;
@@ -89,9 +89,9 @@ impl GatewayState {
     }
 
     /// Puts the certificates with these ids into service beside those of the configuration and of APIs, in place of those of the last call.
-    pub fn serve_issued(&self, ids: &[String]) {
+    pub fn serve_issued(&self, ids: &[String], states: Vec<IssueState>) {
         if let Some(terms) = &self.client_terms {
-            terms.replace_issued(ids.iter().map(|id| self.registry.certificates.named(id)).collect());
+            terms.replace_issued(ids.iter().map(|id| self.registry.certificates.named(id)).collect(), states);
         }
         self.rebuild_handshakes();
     }

@@ -6,9 +6,9 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
-use tollgate_acme::{Acme, AcmeDocuments, CertificateSink, HostDesk};
+use tollgate_acme::{Acme, AcmeDocuments, CertificatePlan, CertificateSink, HostDesk, PlannedCertificate};
 use tollgate_control::definitions::ExternalDocuments;
-use tollgate_data::client_tls::{HostCertificates, HostWait};
+use tollgate_data::client_tls::{HostCertificates, HostWait, IssueState};
 use tollgate_data::gateway_state::GatewayState;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::routing::RouteListener;
@@ -74,8 +74,13 @@ fn redirect(config: &GatewayConfig) -> ExternalDocuments {
 struct ServedCertificates(Arc<GatewayState>);
 
 impl CertificateSink for ServedCertificates {
-    fn serve(&self, ids: &[String]) {
-        self.0.serve_issued(ids);
+    fn serve(&self, ids: &[String], plan: &CertificatePlan) {
+        let state = |(name, planned): (&String, &PlannedCertificate)| IssueState {
+            name: name.clone(),
+            failures: planned.failures,
+            renewal_unix_s: planned.renew_unix_s,
+        };
+        self.0.serve_issued(ids, plan.iter().map(state).collect());
     }
 
     fn answer(&self, settings: Option<Arc<ServerConfig>>) {

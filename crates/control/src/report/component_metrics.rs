@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tollgate_data::breaker::Breaker;
+use tollgate_data::client_tls::IssueState;
 use tollgate_data::gateway_state::GatewayState;
 use tollgate_data::registry::HookPlace;
 use tollgate_model::distribution::Distribution;
@@ -42,6 +43,34 @@ pub(super) fn certificates(text: &mut Exposition, certificates: &[(String, Arc<C
     );
     for (source, subject, end) in ends() {
         text.sample(&[("cert", source), ("subject", subject)], end as f64 - now);
+    }
+}
+
+/// Certificates that the gateway gets by itself; those beyond the limit share the most failures and the next renewal among them.
+pub(super) fn issued_certificates(text: &mut Exposition, states: &[IssueState]) {
+    if states.is_empty() {
+        return;
+    }
+    let of = |state: &IssueState| (state.failures, state.renewal_unix_s);
+    let (own, rest) = states.split_at(states.len().min(CERTIFICATES_MAX));
+    let other = rest.iter().map(of).reduce(|most, next| (most.0.max(next.0), most.1.min(next.1)));
+    let own = own.iter().map(|state| (state.name.as_str(), of(state)));
+    let all: Vec<(&str, (u32, u64))> = own.chain(other.map(|other| (OTHER, other))).collect();
+    text.family(
+        "tollgate_issued_certificate_failures",
+        MetricKind::Gauge,
+        "Tries to get a certificate from an issuer that failed since the last one that did not.",
+    );
+    for (name, (failures, _)) in &all {
+        text.sample(&[("cert", name)], f64::from(*failures));
+    }
+    text.family(
+        "tollgate_issued_certificate_renewal_timestamp_seconds",
+        MetricKind::Gauge,
+        "When a certificate from an issuer is to be renewed, Unix time; 0 before there is one.",
+    );
+    for (name, (_, renewal)) in &all {
+        text.sample(&[("cert", name)], *renewal as f64);
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) fn write_all(text: &mut Exposition, shared: &GatewayState) {
     records(text, &shared.observer);
     configuration(text, shared);
     component_metrics::certificates(text, &shared.registry.certificates.all());
+    if let Some(terms) = &shared.client_terms {
+        component_metrics::issued_certificates(text, &terms.issue_states());
+    }
     component_metrics::breakers(text, &shared.registry.all_breakers(), shared.start.elapsed());
     component_metrics::hooks(text, &shared.registry.all_hook_meters());
     targets::targets(text, shared);

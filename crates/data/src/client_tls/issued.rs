@@ -20,9 +20,21 @@ pub trait HostCertificates: Send + Sync {
 /// Ends when the certificate is in service, or will not be.
 pub type HostWait = Pin<Box<dyn Future<Output = ()> + Send>>;
 
+/// How it is with a certificate that the gateway gets by itself.
+#[derive(Clone, Debug)]
+pub struct IssueState {
+    /// Its hosts, with commas between them.
+    pub name: String,
+    /// Tries that failed since the last one that did not.
+    pub failures: u32,
+    /// When it is to be renewed, in seconds since 1970; 0 before there is one.
+    pub renewal_unix_s: u64,
+}
+
 #[derive(Default)]
 pub(super) struct IssuedCertificates {
     slots: ArcSwap<Vec<Arc<CertificateSlot>>>,
+    states: ArcSwap<Vec<IssueState>>,
     /// Settings for connections of issuers, while one is expected.
     challenge: ArcSwapOption<ServerConfig>,
     of_hosts: OnceLock<Arc<dyn HostCertificates>>,
@@ -33,8 +45,13 @@ impl IssuedCertificates {
         self.slots.load_full()
     }
 
-    pub(super) fn replace(&self, slots: Vec<Arc<CertificateSlot>>) {
+    pub(super) fn states(&self) -> Arc<Vec<IssueState>> {
+        self.states.load_full()
+    }
+
+    pub(super) fn replace(&self, slots: Vec<Arc<CertificateSlot>>, states: Vec<IssueState>) {
         self.slots.store(Arc::new(slots));
+        self.states.store(Arc::new(states));
     }
 
     pub(super) fn answer_challenges(&self, settings: Option<Arc<ServerConfig>>) {

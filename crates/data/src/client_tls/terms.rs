@@ -1,7 +1,7 @@
 //! TLS towards clients: certificates by host, versions and ciphers, session tickets that all cores can read, and the hosts that request a
 //! client certificate. A client's certificate is only received here; whether it may call is decided when the API is known.
 
-use super::issued::{HostCertificates, IssuedCertificates};
+use super::issued::{HostCertificates, IssueState, IssuedCertificates};
 use super::server_names::{CertificateNames, ServerNames};
 use arc_swap::ArcSwap;
 use rustls::client::danger::HandshakeSignatureValid;
@@ -162,8 +162,13 @@ impl ClientTerms {
     }
 
     /// Replaces the certificates that the gateway gets by itself; they are in service after the next [`ClientTerms::rebuild`].
-    pub fn replace_issued(&self, slots: Vec<Arc<CertificateSlot>>) {
-        self.issued.replace(slots);
+    pub fn replace_issued(&self, slots: Vec<Arc<CertificateSlot>>, states: Vec<IssueState>) {
+        self.issued.replace(slots, states);
+    }
+
+    /// How it is with each of them, also with those that are not there yet.
+    pub fn issue_states(&self) -> Arc<Vec<IssueState>> {
+        self.issued.states()
     }
 
     /// Those that are in service.

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::acme::{Issuer, Ports, Secure, programs};
 use crate::clock_jumps::{library, set_by};
 use crate::harness::eventually;
+use crate::metrics::samples;
 
 const NAME: &str = "a.example.com";
 const HOUR: i64 = 3_600;
@@ -81,6 +82,9 @@ fn an_issuer_that_is_down_for_days_is_asked_again_and_may_have_forgotten_everybo
         eventually("its renewal has failed again", || stage.failures() > last);
         last = stage.failures();
         assert!(stage.secure.is(NAME, "failing"), "{}", stage.secure.issued(NAME));
+        let figures = samples(&stage.secure.control("GET", "/tyk/metrics").text());
+        assert!(figures["tollgate_issued_certificate_failures{cert=\"a.example.com\"}"] >= 1.0);
+        assert!(figures["tollgate_issued_certificate_renewal_timestamp_seconds{cert=\"a.example.com\"}"] > 1e9);
         assert!(stage.secure.has(&client, NAME), "what there is is served");
     }
     stage.set_clock(91 * DAY);

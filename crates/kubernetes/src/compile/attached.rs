@@ -165,6 +165,16 @@ impl<'c> AttachedPolicies<'c> {
         names.collect()
     }
 
+    /// The policies in words, for people.
+    pub(super) fn described(&self, policies: EffectivePolicies) -> Vec<String> {
+        let places = policies.0.iter().flatten();
+        let described = places.filter_map(|policy| {
+            let CompiledAttachment { kind, metadata, .. } = self.all.get(policy.place)?;
+            Some(format!("{} {}", kind.name(), metadata.key()))
+        });
+        described.collect()
+    }
+
     /// Adds what policies do to a definition. `counter` begins the names of its counters; those of policies for one rule also have `rule`.
     ///
     /// # Errors

@@ -73,6 +73,9 @@ impl ServedRoute<'_> {
         let rules: Vec<Value> = run.into_iter().map(|rule| rule.document).collect();
         let mut definition = self.definition(&key, &id, is_split.then_some(position), rules);
         let has_policies = policies != EffectivePolicies::default();
+        if let Some(route) = definition.pointer_mut("/tollgate/route").and_then(Value::as_object_mut).filter(|_| has_policies) {
+            route.insert("affected_by".to_owned(), json!(self.attached.described(policies)));
+        }
         let refusing = has_policies.then(|| refusing(definition.clone()));
         if self.apply(policies, &route, &rule, &mut definition).is_err() {
             definition = refusing.clone().unwrap_or_default();

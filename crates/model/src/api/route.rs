@@ -20,6 +20,8 @@ pub struct RouteDefinition {
     pub attached: Vec<RouteAttachment>,
     /// What becomes of them.
     pub rules: Vec<RouteRule>,
+    /// For people: the policies of a cluster that members of this definition come from, such as `RateLimitPolicy shop/limits`. No effect.
+    pub affected_by: Vec<String>,
 }
 
 /// What is routed.

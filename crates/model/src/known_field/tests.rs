@@ -37,8 +37,9 @@ const REPORTED: [(&str, &str); 5] = [
 ];
 
 /// Fields without effect that are not reported, each with a reason.
-const SILENT: [&str; 17] = [
+const SILENT: [&str; 18] = [
     // For people only.
+    "definition.tollgate.route.affected_by",
     "definition.slug",
     // Tyk ignores it too.
     "definition.definition.base_id",

@@ -40,6 +40,7 @@ export function ApiPage() {
   const proxy = definition?.proxy ?? {};
   const behind = definition?.tollgate?.mcp?.servers?.length;
   const target = behind ? `${behind} ${behind === 1 ? "server" : "servers"}` : proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
+  const affected: string[] = definition?.tollgate?.route?.affected_by ?? [];
   const can = may("editor") && session.value?.writable.apis;
   const tabs = definition?.application_protocol === "mcp" ? [TABS[0], TOOLS, ...TABS.slice(1)] : TABS;
   return (
@@ -52,6 +53,7 @@ export function ApiPage() {
         <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>
         {tab !== "definition" && <LinkButton icon="edit" kind="primary" data-key="e" href={link(["apis", id, "definition"])}>{can ? "Edit" : "View definition"}</LinkButton>}
       </div>
+      {affected.length > 0 && <p><small>Policies of the cluster:</small> {affected.map((policy) => <Badge key={policy} tone="muted"><Text>{policy}</Text></Badge>)}</p>}
       <nav class="tabs" aria-label="Parts of this API">{tabs.map(([part, name]) => <a key={part} href={link(part === "live" ? ["apis", id] : ["apis", id, part])} aria-current={part === tab ? "page" : undefined}>{name}</a>)}</nav>
       {tab === "live" && <Live id={id} definition={definition} />}
       {tab === "tools" && definition && <McpTools key={id} id={id} definition={definition} />}

@@ -34,6 +34,18 @@ fn certificates_beyond_the_bound_are_known_by_the_soonest_of_them() {
 }
 
 #[test]
+fn issued_certificates_beyond_the_bound_are_known_by_the_worst_of_them() {
+    assert_eq!(written(|text| issued_certificates(text, &[])), "");
+    let state = |number: u32| IssueState { name: format!("{number}"), failures: number % 7, renewal_unix_s: u64::from(number) };
+    let text = written(|text| issued_certificates(text, &(0..2_000).map(state).collect::<Vec<_>>()));
+    assert!(text.contains("tollgate_issued_certificate_failures{cert=\"5\"} 5\n"), "{text}");
+    assert!(text.contains("tollgate_issued_certificate_failures{cert=\"_other\"} 6\n"));
+    assert!(
+        text.contains(&format!("tollgate_issued_certificate_renewal_timestamp_seconds{{cert=\"_other\"}} {CERTIFICATES_MAX}\n"))
+    );
+}
+
+#[test]
 fn the_time_until_an_end_falls_below_zero() {
     let text = written(|text| certificates(text, &[certificate("past", 1_000)]));
     let left: f64 = text.lines().last().unwrap().rsplit(' ').next().unwrap().parse().unwrap();

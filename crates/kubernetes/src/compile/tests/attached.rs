@@ -312,14 +312,20 @@ fn policies_of_several_kinds_may_have_one_name() {
     let gateway = "kind: Gateway\nmetadata: {name: gw, namespace: default}\nspec:\n  gatewayClassName: tollgate\n  listeners: [{name: http, port: 80, protocol: HTTP}, {name: other, port: 81, protocol: HTTP}]";
     let limit = policy("RateLimitPolicy", "p", 1, &target("Gateway", "gw", "http"), "limits: [{requests: 1, window: 1s}]");
     let traffic = policy("TrafficPolicy", "p", 1, &target("Gateway", "gw", "other"), "maxRequestBytes: 1");
-    assert_eq!(definitions(&[BASE, gateway, ROUTE, &limit, &traffic]).len(), 2);
+    let definitions = definitions(&[BASE, gateway, ROUTE, &limit, &traffic]);
+    let mut named: Vec<&Value> =
+        definitions.iter().map(|(_, definition)| &definition["tollgate"]["route"]["affected_by"]).collect();
+    named.sort_by_key(|names| names.to_string());
+    assert_eq!(named, [&json!(["RateLimitPolicy default/p"]), &json!(["TrafficPolicy default/p"])]);
 }
 
 #[test]
 fn policies_are_for_their_own_namespace() {
     let elsewhere = policy("RateLimitPolicy", "p", 1, &target("Gateway", "gw", ""), "limits: [{requests: 1, window: 1s}]")
         .replace("namespace: default", "namespace: elsewhere");
-    assert!(only(&[BASE, ROUTE, &elsewhere])["tollgate"].get("request_limits").is_none());
+    let definition = only(&[BASE, ROUTE, &elsewhere]);
+    assert!(definition["tollgate"].get("request_limits").is_none());
+    assert!(definition["tollgate"]["route"].get("affected_by").is_none());
 }
 
 #[test]

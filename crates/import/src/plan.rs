@@ -90,23 +90,26 @@ pub(crate) struct PlannedMatch {
 }
 
 impl PlannedMatch {
-    /// Adds what a request must also be like.
+    /// Adds what a request must also be like. False if no request is like that, because the methods are two.
     ///
     /// # Errors
     /// Both want a path.
-    pub(crate) fn narrow(&mut self, other: &PlannedMatch) -> Result<(), String> {
+    pub(crate) fn narrow(&mut self, other: &PlannedMatch) -> Result<bool, String> {
         if other.path != PlannedPath::Any {
             if self.path != PlannedPath::Any {
                 return Err("two conditions for the path".to_owned());
             }
             self.path = other.path.clone();
         }
+        if !self.method.is_empty() && !other.method.is_empty() && self.method != other.method {
+            return Ok(false);
+        }
         if !other.method.is_empty() {
             self.method.clone_from(&other.method);
         }
         self.headers.extend(other.headers.iter().cloned());
         self.query.extend(other.query.iter().cloned());
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) enum CliCommand {
     /// Show a running gateway: requests, latency, rejections, busiest APIs and keys.
     Top(TopOptions),
     /// Turn the configuration of another gateway into one of this gateway, and compare both.
-    Import(Box<ImportOptions>),
+    Import(Box<MoveOptions>),
     /// Copy keys and quotas from one store to another
     Migrate(MigrateOptions),
     /// Make bundles of plugins.
@@ -250,7 +250,7 @@ pub(crate) struct ManOptions {
                   tollgate import kong.yaml --out gateway\n  tollgate import nginx.conf --prove http://127.0.0.1:80 http://127.0.0.1:8080 --upstream 127.0.0.1:9001\n  \
                   tollgate import --prove http://127.0.0.1:80 http://127.0.0.1:8080 --requests access.log"
 )]
-pub(crate) struct ImportOptions {
+pub(crate) struct MoveOptions {
     /// The configuration
     #[arg(value_name = "FILE", required_unless_present = "requests")]
     pub file: Option<PathBuf>,

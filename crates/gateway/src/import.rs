@@ -3,7 +3,7 @@
 mod stored_consumers;
 mod target_directory;
 
-use crate::cli::{ImportOptions, ReportFormat};
+use crate::cli::{MoveOptions, ReportFormat};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ const LESS_PROTECTED: u8 = 9;
 const ANSWERED_DIFFERENTLY: u8 = 7;
 
 /// Runs the command.
-pub(crate) fn run(options: &ImportOptions) -> ExitCode {
+pub(crate) fn run(options: &MoveOptions) -> ExitCode {
     let code = match (&options.file, options.prove.as_slice()) {
         (_, [old, new]) => proven(options, old, new),
         (Some(_), _) => imported(options),
@@ -33,7 +33,7 @@ pub(crate) fn run(options: &ImportOptions) -> ExitCode {
 }
 
 /// Reads the configuration.
-fn read(options: &ImportOptions) -> Result<Option<Imported>, String> {
+fn read(options: &MoveOptions) -> Result<Option<Imported>, String> {
     let Some(file) = &options.file else { return Ok(None) };
     let format = options.from.as_ref().map(|name| {
         let known = ForeignFormat::ALL.into_iter().find(|format| format.name() == name);
@@ -42,7 +42,7 @@ fn read(options: &ImportOptions) -> Result<Option<Imported>, String> {
     import(file, format.transpose()?).map(Some).map_err(|failure| failure.to_string())
 }
 
-fn imported(options: &ImportOptions) -> Result<ExitCode, String> {
+fn imported(options: &MoveOptions) -> Result<ExitCode, String> {
     let Some(imported) = read(options)? else { return Ok(ExitCode::SUCCESS) };
     let mut said = Vec::new();
     if let Some(directory) = &options.out {
@@ -76,7 +76,7 @@ fn as_json(imported: &Imported) -> Value {
     report
 }
 
-fn proven(options: &ImportOptions, old: &str, new: &str) -> Result<ExitCode, String> {
+fn proven(options: &MoveOptions, old: &str, new: &str) -> Result<ExitCode, String> {
     let imported = read(options)?;
     let probes = imported.iter().flat_map(|imported| &imported.probes);
     let requests = probes.map(|probe| ProofRequest {

@@ -1,6 +1,7 @@
 //! Caddyfiles: sites with their directives, in the order in which Caddy runs them. A directive that is not read is reported, and closes the site
 //! where it may protect.
 
+mod address;
 mod directive;
 mod lines;
 mod matcher;

@@ -4,6 +4,9 @@ use crate::report::Place;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
+/// Most routes of a configuration; ten times what the largest ones have.
+const ROUTES_MAX: usize = 50_000;
+
 /// A whole configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
@@ -18,6 +21,24 @@ pub(crate) struct Plan {
     pub client_header: Option<String>,
     /// Seconds until an upstream's response must begin; 0 for the gateway's default.
     pub upstream_s: u64,
+    /// There were more routes than a plan has.
+    is_full: bool,
+}
+
+impl Plan {
+    /// Adds a route, if there is room.
+    pub(crate) fn add(&mut self, route: PlannedRoute) {
+        self.is_full |= self.routes.len() >= ROUTES_MAX;
+        if !self.is_full {
+            self.routes.push(route);
+        }
+    }
+
+    /// # Errors
+    /// There are too many routes.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.is_full { Err(format!("makes more than {ROUTES_MAX} routes")) } else { Ok(()) }
+    }
 }
 
 /// A socket.
@@ -153,6 +174,8 @@ pub(crate) struct PlannedRedirect {
     pub host: String,
     pub port: u16,
     pub path: Option<String>,
+    /// The whole location in place of these, with `{scheme}`, `{host}`, `{path}`, `{query}` and `{uri}`.
+    pub location: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,6 @@
 //! What holds for all routes of a site: headers, paths, users, sizes.
 
+use super::address::target;
 use super::lines::CaddyLine;
 use crate::plan::{AuthWay, ConsumerCredential, HeaderEdits, PathChange, Plan, PlannedConsumer, PlannedRoute};
 use crate::report::{ImportReport, Place};
@@ -175,7 +176,7 @@ fn asks(line: &CaddyLine, route: &mut PlannedRoute, report: &mut ImportReport) {
             }
         }
     }
-    let Some(target) = super::proxy::target(line.word(1)) else {
+    let Some(target) = target(line.word(1)) else {
         return report.closes(&line.place, "forward_auth", "its upstream is not understood", &mut route.closed);
     };
     let url = format!("{}{path}", target.url);

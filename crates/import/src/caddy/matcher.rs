@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Most ways to fit.
 const WAYS_MAX: usize = 64;
+/// What is said of more.
+const TOO_MANY: &str = "has too many alternatives";
 
 /// One way to fit.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +66,7 @@ fn both(these: &[CaddyFit], those: &[CaddyFit]) -> Result<Vec<CaddyFit>, String>
             }
         }
     }
-    if list.len() > WAYS_MAX { Err("has too many alternatives".to_owned()) } else { Ok(list) }
+    if list.len() > WAYS_MAX { Err(TOO_MANY.to_owned()) } else { Ok(list) }
 }
 
 fn condition_of(line: &CaddyLine) -> Result<Vec<CaddyFit>, String> {
@@ -128,35 +130,44 @@ fn of_path(path: &str) -> CaddyFit {
     CaddyFit { matched: PlannedMatch { path, ..PlannedMatch::default() }, ..CaddyFit::default() }
 }
 
-/// The route for requests that fit as well. `None` if none do; the error says what has no counterpart.
-pub(super) fn narrowed(route: &PlannedRoute, fit: &CaddyFit) -> Result<Option<PlannedRoute>, String> {
+/// The route for requests that also fit in one of these ways, which differ in no hosts and addresses. `None` if no request does; the error says
+/// what has no counterpart.
+pub(super) fn narrowed(route: &PlannedRoute, fits: &[CaddyFit]) -> Result<Option<PlannedRoute>, String> {
     let mut route = route.clone();
-    if !fit.hosts.is_empty() {
-        route.hosts.retain(|host| fit.hosts.contains(host));
-        if route.hosts.is_empty() {
-            return Ok(None);
+    for fit in fits.iter().take(1) {
+        if !fit.hosts.is_empty() {
+            route.hosts.retain(|host| fit.hosts.contains(host));
+            if route.hosts.is_empty() {
+                return Ok(None);
+            }
         }
+        route.admit_only(fit.addresses.clone());
     }
-    route.admit_only(fit.addresses.clone());
     if route.matches.is_empty() {
         route.matches.push(PlannedMatch::default());
     }
+    // Ways to fit multiply from level to level.
+    if route.matches.len() * fits.len() > WAYS_MAX {
+        return Err(TOO_MANY.to_owned());
+    }
     let mut matches = Vec::new();
     for outer in &route.matches {
-        let mut matched = outer.clone();
-        let inner = &fit.matched;
-        if let (PlannedPath::Pattern(before), PlannedPath::Pattern(path)) = (&outer.path, &inner.path) {
-            // The inner one is narrower, or fits nothing that the outer one does.
-            let beginning = before.strip_suffix(".*").ok_or("two conditions for the path")?;
-            if !path.starts_with(beginning) {
-                return Err("two conditions for the path".to_owned());
-            }
-            matched.path = PlannedPath::Any;
-        }
-        if matched.narrow(inner)? {
-            matches.push(matched);
+        for fit in fits {
+            matches.extend(within(outer, &fit.matched)?);
         }
     }
     route.matches = matches;
     Ok(Some(route).filter(|route| !route.matches.is_empty()))
+}
+
+/// What fits both; of two paths the inner one is narrower, or fits nothing that the outer one does.
+fn within(outer: &PlannedMatch, inner: &PlannedMatch) -> Result<Option<PlannedMatch>, String> {
+    let mut matched = outer.clone();
+    if let (PlannedPath::Pattern(before), PlannedPath::Pattern(path)) = (&outer.path, &inner.path) {
+        if !before.strip_suffix(".*").is_some_and(|beginning| path.starts_with(beginning)) {
+            return Err("two conditions for the path".to_owned());
+        }
+        matched.path = PlannedPath::Any;
+    }
+    Ok(matched.narrow(inner)?.then_some(matched))
 }

@@ -1,5 +1,6 @@
 //! `reverse_proxy`: upstreams, their balance and checks, and headers on the way.
 
+use super::address::target;
 use super::directive::edit;
 use super::lines::CaddyLine;
 use crate::plan::{PlannedAction, PlannedBalance, PlannedChecks, PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream};
@@ -140,15 +141,6 @@ fn transport(line: &CaddyLine, upstream: &mut PlannedUpstream, report: &mut Impo
         }
     }
     report.carried(&line.place, "reverse_proxy.transport");
-}
-
-/// An upstream over TCP.
-pub(super) fn target(address: &str) -> Option<PlannedTarget> {
-    let (scheme, host) = address.split_once("://").unwrap_or(("http", address));
-    let host = host.trim_end_matches('/');
-    let host = if host.starts_with(':') { format!("localhost{host}") } else { host.to_owned() };
-    let is_host = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte)) && !host.is_empty();
-    (is_host && ["http", "https", "h2c"].contains(&scheme)).then(|| PlannedTarget { url: format!("{scheme}://{host}"), weight: 1 })
 }
 
 /// `10s`, `500ms`, `1m30s`.

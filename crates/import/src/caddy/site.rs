@@ -16,9 +16,7 @@ pub(super) fn read(site: &CaddyLine, plan: &mut Plan, report: &mut ImportReport)
     for address in site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty()) {
         listen(address, site, &mut base, plan, report);
     }
-    let mut routes = Vec::new();
-    level(&in_order(site.inner()), &base, &Matchers::default(), plan, &mut routes, report);
-    plan.routes.extend(routes);
+    level(&in_order(site.inner()), &base, &Matchers::default(), plan, report);
 }
 
 fn listen(address: &str, site: &CaddyLine, base: &mut PlannedRoute, plan: &mut Plan, report: &mut ImportReport) {
@@ -54,14 +52,7 @@ fn in_order(lines: &[CaddyLine]) -> Vec<&CaddyLine> {
 }
 
 /// A site or a `handle`: its routes.
-fn level(
-    lines: &[&CaddyLine],
-    outer: &PlannedRoute,
-    known: &Matchers,
-    plan: &mut Plan,
-    routes: &mut Vec<PlannedRoute>,
-    report: &mut ImportReport,
-) {
+fn level(lines: &[&CaddyLine], outer: &PlannedRoute, known: &Matchers, plan: &mut Plan, report: &mut ImportReport) {
     let mut matchers = known.clone();
     lines.iter().filter(|line| line.word(0).starts_with('@')).for_each(|line| matchers.define(line, report));
     let mut base = outer.clone();
@@ -82,12 +73,10 @@ fn level(
                 continue;
             }
         };
-        for fit in fits {
-            match narrowed(&base, &fit) {
-                Ok(Some(route)) => answer(line, route, &matchers, plan, routes, report),
-                Ok(None) => report.not_carried(&line.place, title.clone(), "no request fits"),
-                Err(why) => report.closes(&line.place, &title, &why, &mut base.closed),
-            }
+        match narrowed(&base, &fits) {
+            Ok(Some(route)) => answer(line, route, &matchers, plan, report),
+            Ok(None) => report.not_carried(&line.place, title, "no request fits"),
+            Err(why) => report.closes(&line.place, &title, &why, &mut base.closed),
         }
     }
 }
@@ -100,14 +89,7 @@ fn matcher(line: &CaddyLine) -> &str {
     if is_matcher { word } else { "" }
 }
 
-fn answer(
-    line: &CaddyLine,
-    mut route: PlannedRoute,
-    matchers: &Matchers,
-    plan: &mut Plan,
-    routes: &mut Vec<PlannedRoute>,
-    report: &mut ImportReport,
-) {
+fn answer(line: &CaddyLine, mut route: PlannedRoute, matchers: &Matchers, plan: &mut Plan, report: &mut ImportReport) {
     let place = &line.place;
     let name = line.word(0);
     let matcher = matcher(line);
@@ -124,7 +106,7 @@ fn answer(
             report.carried(place, name);
             // `route` keeps the order in which it is written.
             let lines = if name == "route" { line.inner().iter().collect() } else { in_order(line.inner()) };
-            return level(&lines, &route, matchers, plan, routes, report);
+            return level(&lines, &route, matchers, plan, report);
         }
         "reverse_proxy" => proxy::reverse_proxy(line, rest, &mut route, report),
         "respond" | "error" => {
@@ -156,30 +138,26 @@ fn answer(
                 report.carried(place, name);
                 route.action = PlannedAction::Redirect(redirect);
             }
-            None => return report.not_carried(place, name, "redirects keep the path or have one for all"),
+            None => return report.not_carried(place, name, "its location has a variable without a counterpart"),
         },
     }
-    routes.push(route);
+    plan.add(route);
 }
 
 fn redirect(words: &[String]) -> Option<PlannedRedirect> {
-    let text = words.first()?;
+    let location = words.first()?;
     let status = match words.get(1).map(String::as_str) {
         Some("permanent") => 301,
         Some(code) => code.parse().ok().filter(|code| [301, 302, 303, 307, 308].contains(code)).unwrap_or(302),
         None => 302,
     };
-    let (kept, keeps) = text.strip_suffix("{uri}").map_or((text.as_str(), false), |kept| (kept, true));
-    let (scheme, rest) = kept.split_once("://").unwrap_or(("", kept));
-    let (host, path) = if scheme.is_empty() { ("", rest) } else { rest.find('/').map_or((rest, ""), |at| rest.split_at(at)) };
-    let host = if host == "{host}" { "" } else { host };
-    if kept.contains("{") && !host.is_empty()
-        || host.contains([':', '{'])
-        || path.contains(['{', '?'])
-        || (scheme.is_empty() && !path.starts_with('/') && !keeps)
-    {
-        return None;
+    let mut rest = location.as_str();
+    while let Some((_, behind)) = rest.split_once('{') {
+        let (name, after) = behind.split_once('}')?;
+        if !["scheme", "host", "path", "query", "uri"].contains(&name) {
+            return None;
+        }
+        rest = after;
     }
-    let path = (!keeps).then(|| if path.is_empty() { "/".to_owned() } else { path.to_owned() });
-    Some(PlannedRedirect { status, scheme: scheme.to_owned(), host: host.to_owned(), port: 0, path })
+    Some(PlannedRedirect { status, location: Some(location.clone()), ..PlannedRedirect::default() })
 }

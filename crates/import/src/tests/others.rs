@@ -67,7 +67,7 @@ fn sites_of_caddy_have_routes_by_path() {
     let below = api(&moved, "api.test:8083 /api/*");
     assert_eq!(below["tollgate"]["upstream"]["targets"].as_array().unwrap().len(), 2);
     assert_eq!(version(&below)["extended_paths"]["url_rewrites"][0]["rewrite_to"], "/$1");
-    assert_eq!(rule(&api(&moved, "old.test"))["redirect"], json!({"scheme": "https", "host": "api.test", "status": 301}));
+    assert_eq!(rule(&api(&moved, "old.test"))["redirect"], json!({"location": "https://api.test{uri}", "status": 301}));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn snippets_and_matchers_of_caddy_are_in_their_places() {
     assert_valid(&moved);
     let reads = api(&moved, "a.test @reads");
     let matches = rule(&reads)["matches"].clone();
-    assert_eq!(matches.as_array().unwrap().len(), 1, "{matches}");
+    assert_eq!(matches.as_array().unwrap().len(), 2, "{matches}");
     assert_eq!(version(&reads)["global_response_headers"], json!({"X-From": "a snippet"}));
     assert_eq!(api(&moved, "a.test /only/* @inside")["allowed_ips"], json!(["10.0.0.0/8"]));
     assert_eq!(api(&moved, "a.test")["proxy"]["target_url"], "http://c:1");
@@ -125,4 +125,26 @@ fn users_of_caddy_may_call_their_site_alone() {
     let rights =
         |index: usize| moved.consumers[index].session["access_rights"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!((rights(0), rights(1)), (vec!["a-test".to_owned()], vec!["b-test".to_owned()]));
+}
+
+#[test]
+fn backslashes_of_haproxy_stay_before_what_they_do_not_escape() {
+    let text = "frontend web\n  bind :8082\n  acl img path_reg \\.png$\n  use_backend a if img\n  default_backend b\nbackend a\n  http-request replace-path /v1/(.*) /\\1\n  server a a:80\nbackend b\n  http-request return status 404 content-type text/plain string \"no \\\"such\\\" host\"\n";
+    let moved = imported("haproxy.cfg", text);
+    assert_valid(&moved);
+    let images = api(&moved, "web a");
+    assert_eq!(rule(&images)["matches"][0]["path"]["regex"], ".*(?:\\.png$).*");
+    let rewrite = version(&images)["extended_paths"]["url_rewrites"][0].clone();
+    assert!(rewrite["rewrite_to"].as_str().unwrap().starts_with("/$1"), "{rewrite}");
+    let answer = version(&api(&moved, "web b"))["extended_paths"]["mock_response"][0].clone();
+    assert_eq!((&answer["code"], &answer["body"]), (&json!(404), &json!("no \"such\" host")));
+}
+
+#[test]
+fn locations_stay_as_they_are_written() {
+    let text = "frontend web\n  bind :8082\n  http-request redirect code 301 location /new if { path /old }\n  redirect prefix https://b.test code 302 if { path_beg /b/ }\n  default_backend a\nbackend a\n  server a a:80\n";
+    let moved = imported("haproxy.cfg", text);
+    let found = |name: &str| rule(&api(&moved, name))["redirect"].clone();
+    assert_eq!(found("http-request redirect"), json!({"location": "/new", "status": 301}));
+    assert_eq!(found("redirect redirect"), json!({"location": "https://b.test{uri}", "status": 302}));
 }

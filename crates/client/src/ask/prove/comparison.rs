@@ -1,6 +1,6 @@
 //! What counts as a difference between two answers to one request.
 
-use super::echo::{REQUEST_HEADER, UpstreamRequest};
+use super::echo::{EchoedRequest, REQUEST_HEADER};
 use super::sender::{BothAnswers, GatewayAnswer};
 use http::HeaderMap;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(super) struct ProofSides {
 
 /// Something that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(super) struct ProofDifference {
     /// What: `status`, `header Location`, `body`, `upstream path` and so on.
     pub aspect: String,
     pub old: String,
@@ -58,7 +58,7 @@ impl Aspects {
     }
 
     /// The differences. Where the statuses differ, the rest differs as well, and says nothing more.
-    pub(super) fn compare(&self, method: &str, answers: &BothAnswers) -> Vec<Difference> {
+    pub(super) fn compare(&self, method: &str, answers: &BothAnswers) -> Vec<ProofDifference> {
         let (old, new) = match (&answers.old, &answers.new) {
             (Ok(old), Ok(new)) => (old, new),
             (Err(_), Err(_)) => return Vec::new(),
@@ -84,7 +84,7 @@ impl Aspects {
         list
     }
 
-    fn compare_upstream(&self, old: Option<&UpstreamRequest>, new: Option<&UpstreamRequest>, list: &mut Vec<Difference>) {
+    fn compare_upstream(&self, old: Option<&EchoedRequest>, new: Option<&EchoedRequest>, list: &mut Vec<ProofDifference>) {
         let (old, new) = match (old, new) {
             (Some(old), Some(new)) => (old, new),
             (None, None) => return,
@@ -110,11 +110,11 @@ impl Aspects {
         new: &HeaderMap,
         always: &[&str],
         is_own_page: bool,
-        list: &mut Vec<Difference>,
+        list: &mut Vec<ProofDifference>,
     ) {
         let names: BTreeSet<&str> = old.keys().chain(new.keys()).map(http::HeaderName::as_str).collect();
         for name in names {
-            let is_of_page = is_own_page && name == "content-type";
+            let is_of_page = is_own_page && matches!(name, "content-type" | "cache-control");
             if always.contains(&name) || self.ignored.contains(name) || name == REQUEST_HEADER || is_of_page {
                 continue;
             }
@@ -126,12 +126,12 @@ impl Aspects {
     }
 }
 
-fn difference(aspect: &str, old: String, new: String) -> Difference {
+fn difference(aspect: &str, old: String, new: String) -> ProofDifference {
     let short = |text: String| match text.char_indices().nth(SHOWN_MAX) {
         Some((at, _)) => format!("{}...", text.split_at(at).0),
         None => text,
     };
-    Difference { aspect: aspect.to_owned(), old: short(old), new: short(new) }
+    ProofDifference { aspect: aspect.to_owned(), old: short(old), new: short(new) }
 }
 
 /// All lines of a header as one, without the gateway's own port: requests name hosts without one.

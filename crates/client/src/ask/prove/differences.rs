@@ -1,7 +1,7 @@
 //! Differences of a proof in groups, as a replay has them.
 
 use super::ProofRequest;
-use super::comparison::Difference;
+use super::comparison::ProofDifference;
 use crate::visible;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ pub(super) struct Differences {
 #[derive(Debug)]
 struct DifferenceGroup {
     api: String,
-    first: Difference,
+    first: ProofDifference,
     requests: usize,
     examples: Vec<Value>,
 }
 
 impl Differences {
-    pub(super) fn add(&mut self, request: &ProofRequest, found: Vec<Difference>) {
+    pub(super) fn add(&mut self, request: &ProofRequest, found: Vec<ProofDifference>) {
         self.requests += 1;
         self.different += usize::from(!found.is_empty());
         for difference in found {

@@ -23,7 +23,7 @@ const BODY: &str = r#"{"id":7,"name":"proof","tags":["a","b"],"nested":{"inner":
 
 /// A request as an upstream got it.
 #[derive(Clone, Debug)]
-pub(super) struct UpstreamRequest {
+pub(super) struct EchoedRequest {
     pub method: String,
     /// Path with query.
     pub target: String,
@@ -33,7 +33,7 @@ pub(super) struct UpstreamRequest {
 
 /// The upstreams of a proof. They serve until the process ends.
 pub(super) struct EchoUpstream {
-    got: Arc<Mutex<VecDeque<UpstreamRequest>>>,
+    got: Arc<Mutex<VecDeque<EchoedRequest>>>,
 }
 
 impl EchoUpstream {
@@ -70,15 +70,15 @@ impl EchoUpstream {
     }
 
     /// What came of this request: of those with its header the first, else the first without one.
-    pub(super) fn request(&self, number: &str) -> Option<UpstreamRequest> {
+    pub(super) fn request(&self, number: &str) -> Option<EchoedRequest> {
         let got = self.got.lock().unwrap_or_else(PoisonError::into_inner);
-        let named = |request: &&UpstreamRequest| request.headers.get(REQUEST_HEADER).is_some_and(|value| value == number);
-        let unnamed = |request: &&UpstreamRequest| !request.headers.contains_key(REQUEST_HEADER);
+        let named = |request: &&EchoedRequest| request.headers.get(REQUEST_HEADER).is_some_and(|value| value == number);
+        let unnamed = |request: &&EchoedRequest| !request.headers.contains_key(REQUEST_HEADER);
         got.iter().find(named).or_else(|| got.iter().find(unnamed)).cloned()
     }
 }
 
-async fn accept(listener: TcpListener, got: Arc<Mutex<VecDeque<UpstreamRequest>>>) {
+async fn accept(listener: TcpListener, got: Arc<Mutex<VecDeque<EchoedRequest>>>) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -97,11 +97,11 @@ async fn accept(listener: TcpListener, got: Arc<Mutex<VecDeque<UpstreamRequest>>
     }
 }
 
-async fn answer(request: Request<Incoming>, got: &Mutex<VecDeque<UpstreamRequest>>) -> Response<Full<Bytes>> {
+async fn answer(request: Request<Incoming>, got: &Mutex<VecDeque<EchoedRequest>>) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
     let body_bytes = Limited::new(body, BODY_BYTES_MAX).collect().await.map_or(0, |body| body.to_bytes().len());
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
-    let made = UpstreamRequest { method: head.method.to_string(), target, headers: head.headers, body_bytes };
+    let made = EchoedRequest { method: head.method.to_string(), target, headers: head.headers, body_bytes };
     {
         let mut got = got.lock().unwrap_or_else(PoisonError::into_inner);
         if got.len() >= REMEMBERED_MAX {

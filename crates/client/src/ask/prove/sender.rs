@@ -3,7 +3,7 @@
 use super::super::TlsOf;
 use super::super::connection::GatewayAddress;
 use super::ProofRequest;
-use super::echo::{EchoUpstream, REQUEST_HEADER, UpstreamRequest};
+use super::echo::{EchoUpstream, EchoedRequest, REQUEST_HEADER};
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -24,7 +24,7 @@ pub(super) struct GatewayAnswer {
     pub headers: HeaderMap,
     pub body: Vec<u8>,
     /// What an upstream got; `None` if none did, or if upstreams are not seen.
-    pub upstream: Option<UpstreamRequest>,
+    pub upstream: Option<EchoedRequest>,
 }
 
 /// What became of it at both.

@@ -19,6 +19,12 @@ pub(super) struct CaddyFit {
     addresses: Vec<String>,
 }
 
+impl CaddyFit {
+    pub(super) fn has_addresses(&self) -> bool {
+        !self.addresses.is_empty()
+    }
+}
+
 /// The ways to fit each name; the error says what has no counterpart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Matchers(BTreeMap<String, Result<Vec<CaddyFit>, String>>);

@@ -1,7 +1,7 @@
 //! A site, and what answers in it.
 
 use super::lines::CaddyLine;
-use super::matcher::{Matchers, narrowed};
+use super::matcher::{CaddyFit, Matchers, narrowed};
 use super::{directive, proxy};
 use crate::plan::{PathChange, Plan, PlannedAction, PlannedListener, PlannedRedirect, PlannedRoute};
 use crate::report::ImportReport;
@@ -45,7 +45,7 @@ fn in_order(lines: &[CaddyLine]) -> Vec<&CaddyLine> {
     ordered.sort_by_key(|line| {
         let rank = ANSWERS.iter().position(|name| *name == line.word(0)).unwrap_or_default();
         // One `handle` excludes the others.
-        let rank = if (1..=3).contains(&rank) { 1 } else { rank };
+        let rank = if (1..=2).contains(&rank) { 1 } else { rank };
         (rank, std::cmp::Reverse(matcher(line).trim_end_matches('*').len()))
     });
     ordered
@@ -73,6 +73,9 @@ fn level(lines: &[&CaddyLine], outer: &PlannedRoute, known: &Matchers, plan: &mu
                 continue;
             }
         };
+        if fits.iter().any(CaddyFit::has_addresses) {
+            report.weakened(&line.place, title.clone(), "stricter: other addresses are refused, and not served by what follows");
+        }
         match narrowed(&base, &fits) {
             Ok(Some(route)) => answer(line, route, &matchers, plan, report),
             Ok(None) => report.not_carried(&line.place, title, "no request fits"),

@@ -7,5 +7,5 @@ mod ask;
 mod top;
 mod visible;
 
-pub use ask::{CliRequest, TlsOf, ask};
+pub use ask::{CliRequest, Proof, ProofPlan, ProofRequest, TlsOf, ask, prove};
 pub use top::{TopOptions, top};

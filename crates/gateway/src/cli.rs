@@ -49,6 +49,8 @@ pub(crate) enum CliCommand {
     Schema(SchemaOptions),
     /// Show a running gateway: requests, latency, rejections, busiest APIs and keys.
     Top(TopOptions),
+    /// Turn the configuration of another gateway into one of this gateway, and compare both.
+    Import(Box<MoveOptions>),
     /// Copy keys and quotas from one store to another
     Migrate(MigrateOptions),
     /// Make bundles of plugins.
@@ -236,6 +238,61 @@ pub(crate) struct ManOptions {
     /// Existing directory for a page of each command; without it, the page of tollgate is printed
     #[arg(value_name = "DIRECTORY")]
     pub directory: Option<PathBuf>,
+}
+
+/// Options of `import`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads nginx.conf, Kong's declarative file (decK), apisix.yaml, krakend.json, haproxy.cfg, a Caddyfile, or a dynamic file of Traefik. Only what the \
+                  configuration names is read. With --prove, nothing is written: safe requests go to both gateways, and what differs is shown as by `replay`.\n\
+                  Exit codes: 0 all that protects is carried over, and no answer differs; 1 something failed; 2 the command line is wrong; 7 an answer differs; 9 \
+                  something that protects acts otherwise, which the report says first. Examples:\n  tollgate import nginx.conf                 only the report\n  \
+                  tollgate import kong.yaml --out gateway\n  tollgate import nginx.conf --prove http://127.0.0.1:80 http://127.0.0.1:8080 --upstream 127.0.0.1:9001\n  \
+                  tollgate import --prove http://127.0.0.1:80 http://127.0.0.1:8080 --requests access.log"
+)]
+pub(crate) struct MoveOptions {
+    /// The configuration
+    #[arg(value_name = "FILE", required_unless_present = "requests")]
+    pub file: Option<PathBuf>,
+    /// The gateway that it is for [default: found by the file's name and content]
+    #[arg(long, value_name = "GATEWAY", value_parser = ["nginx", "kong", "apisix", "krakend", "haproxy", "caddy", "traefik"])]
+    pub from: Option<String>,
+    /// Directory to write: configuration, definitions, policies, and keys in its data directory [default: only the report is made]
+    #[arg(long, value_name = "DIR", conflicts_with = "prove")]
+    pub out: Option<PathBuf>,
+    /// Write into a directory that has something already, and replace files
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Form of the report
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub report: ReportFormat,
+    /// Send the same safe requests to both gateways and show what differs
+    #[arg(long, num_args = 2, value_names = ["OLD", "NEW"])]
+    pub prove: Vec<String>,
+    /// Most requests to each
+    #[arg(long, value_name = "N", default_value_t = 1_000, requires = "prove")]
+    pub record: usize,
+    /// Recorded requests to send, beside those made of the configuration: access log, HAR, and what else `replay` reads
+    #[arg(long, value_name = "FILE", requires = "prove")]
+    pub requests: Option<PathBuf>,
+    /// Play the upstream at this address, to compare what it gets; may be repeated
+    #[arg(long = "upstream", value_name = "IP:PORT", requires = "prove")]
+    pub upstreams: Vec<SocketAddr>,
+    /// A header that may differ; may be repeated
+    #[arg(long = "ignore-header", value_name = "NAME", requires = "prove")]
+    pub ignored_headers: Vec<String>,
+    /// The gateways may be on other machines
+    #[arg(long, requires = "prove")]
+    pub allow_remote: bool,
+}
+
+/// A form of reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
 }
 
 /// Options of `migrate`.

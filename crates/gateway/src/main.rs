@@ -12,6 +12,7 @@ mod control_plane;
 mod engine_settings;
 mod handover;
 #[cfg_attr(not(feature = "kubernetes"), path = "kubernetes_absent.rs")]
+mod import;
 mod kubernetes;
 #[cfg(all(test, feature = "kubernetes"))]
 #[allow(dead_code, reason = "only what it refuses is tested")]
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         cli::CliCommand::Completions(options) => manual::print_completions(options.shell),
         cli::CliCommand::Man(options) => manual::manual(options.directory.as_deref()),
         cli::CliCommand::Bundle(command) => return bundle_build::bundle(&command),
+        cli::CliCommand::Import(options) => return import::run(&options),
         cli::CliCommand::Migrate(options) => migrate::migrate(&options),
         cli::CliCommand::Mock(options) => run::mock(options),
         cli::CliCommand::Ask(request) => return tollgate_client::ask(*request, tollgate_tls::for_commands),

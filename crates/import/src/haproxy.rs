@@ -173,9 +173,13 @@ fn words(line: &str) -> Vec<String> {
                 quote = Some(letter);
                 is_word = true;
             }
-            ('\\', None) => {
-                word.extend(letters.next());
+            // What it does not escape, it stays before.
+            ('\\', None | Some('"')) => {
                 is_word = true;
+                match letters.clone().next() {
+                    Some(next) if " \"#'\\".contains(next) => word.extend(letters.next()),
+                    _ => word.push('\\'),
+                }
             }
             ('#', None) => break,
             (letter, None) if letter.is_whitespace() => {
@@ -256,7 +260,7 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
         route.admit_only(fit.addresses.clone());
         route.precedence = order;
         order += 1;
-        plan.routes.push(route);
+        plan.add(route);
     };
     for route in early {
         let matches = route.matches.clone();
@@ -368,27 +372,14 @@ fn rule(line: &Line, conditions: &Conditions, base: &mut PlannedRoute, early: &m
             let mut to = PlannedRedirect { status, ..PlannedRedirect::default() };
             match (at("scheme"), at("location"), at("prefix")) {
                 (Some(scheme), ..) => to.scheme = scheme.to_owned(),
-                (_, Some(path), _) if path.starts_with('/') && !path.contains('%') => to.path = Some(path.to_owned()),
-                (_, _, Some(prefix)) if prefix.matches('/').count() == 2 && !prefix.contains('%') => {
-                    let (scheme, host) = prefix.split_once("://").unwrap_or_default();
-                    to.scheme = scheme.to_owned();
-                    to.host = host.to_owned();
-                }
-                _ => return report.not_carried(place, title, "redirects keep the path or have one for all"),
+                (_, Some(location), _) if !location.contains(['%', '{']) => to.location = Some(location.to_owned()),
+                (_, _, Some(prefix)) if !prefix.contains(['%', '{']) => to.location = Some(format!("{prefix}{{uri}}")),
+                _ => return report.not_carried(place, title, "locations have no variables"),
             }
             answers(PlannedAction::Redirect(to), early, report, false, base);
         }
-        ("http-request", "deny" | "tarpit" | "silent-drop") | ("block", _) => {
-            let status =
-                words.iter().position(|word| *word == "deny_status").and_then(|at| words.get(at + 1)?.parse().ok()).unwrap_or(403);
-            answers(PlannedAction::Answer { status, body: String::new(), headers: Vec::new() }, early, report, true, base);
-        }
-        ("http-request", "return") => {
-            let at = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
-            let headers = at("content-type").map(|kind| ("Content-Type".to_owned(), kind.to_owned())).into_iter().collect();
-            let status = at("status").and_then(|status| status.parse().ok()).unwrap_or(200);
-            let body = at("string").or(at("lf-string")).unwrap_or_default().to_owned();
-            answers(PlannedAction::Answer { status, body, headers }, early, report, false, base);
+        ("http-request", "deny" | "tarpit" | "silent-drop" | "return") | ("block", _) => {
+            answers(answer_of(action, &words), early, report, action != "return", base);
         }
         ("http-request" | "http-response", "set-header" | "add-header" | "del-header" | "replace-header") => {
             backend::header(line, base, report);
@@ -407,4 +398,16 @@ fn rule(line: &Line, conditions: &Conditions, base: &mut PlannedRoute, early: &m
             base.closed.push(format!("{title} at line {}: has no counterpart", place.line));
         }
     }
+}
+
+/// What `return` and the kinds of `deny` answer.
+fn answer_of(action: &str, words: &[&str]) -> PlannedAction {
+    let at = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
+    let status = |name: &str| at(name).and_then(|status| status.parse().ok());
+    if action != "return" {
+        return PlannedAction::Answer { status: status("deny_status").unwrap_or(403), body: String::new(), headers: Vec::new() };
+    }
+    let headers = at("content-type").map(|kind| ("Content-Type".to_owned(), kind.to_owned())).into_iter().collect();
+    let body = at("string").or(at("lf-string")).unwrap_or_default().to_owned();
+    PlannedAction::Answer { status: status("status").unwrap_or(200), body, headers }
 }

@@ -12,12 +12,17 @@ use std::path::PathBuf;
 /// Where KrakenD listens unless told otherwise.
 const PORT: u16 = 8080;
 
+/// What becomes of `cache_ttl`.
+const CACHE_TTL: &str = "Cache-Control, on all responses";
+
 /// The file and what holds for all endpoints.
 struct KrakendReader<'r> {
     file: PathBuf,
     report: &'r mut ImportReport,
     hosts: Vec<String>,
     timeout_ms: u64,
+    /// For which clients may keep responses.
+    cache_ms: u64,
 }
 
 impl KrakendReader<'_> {
@@ -79,6 +84,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         report,
         hosts: root.get("host").texts(),
         timeout_ms: duration_ms(root.get("timeout").text()).unwrap_or(2_000),
+        cache_ms: duration_ms(root.get("cache_ttl").text()).unwrap_or_default(),
     };
     let mut tls_closes = None;
     for member in root.members() {
@@ -88,7 +94,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
                 reader.report.carried(&place, member.key.clone())
             }
             "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
-            "cache_ttl" => reader.report.not_carried(&place, "cache_ttl", "responses say themselves how long they may be kept"),
+            "cache_ttl" => reader.report.approximated(&place, "cache_ttl", CACHE_TTL),
             "async_agent" | "plugin" | "client_tls" | "sd" => {
                 reader.report.not_carried(&place, member.key.clone(), "has no counterpart")
             }

@@ -68,6 +68,7 @@ pub fn import(file: &Path, format: Option<ForeignFormat>) -> Result<Imported, Im
         ForeignFormat::Caddy => caddy::read(&text, &files, &mut plan, &mut report)?,
         ForeignFormat::Traefik => traefik::read(&text, &files, &mut plan, &mut report)?,
     }
+    plan.check().map_err(|why| files.failure(why))?;
     // Before the paths have our forms.
     let probes = probe::probes(&plan);
     let (written, consumers) = write::write(&mut plan, &mut files, &mut report);

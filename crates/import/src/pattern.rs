@@ -15,13 +15,37 @@ pub(crate) fn escaped(text: &str) -> String {
 /// An expression that is searched for in a path, for the whole path. The error says what ours cannot express.
 pub(crate) fn searched(expression: &str, ignores_case: bool) -> Result<String, String> {
     let flags = if ignores_case { "(?i)" } else { "" };
+    if let Some((before, what_follows)) = without_lookahead(expression) {
+        let whole = match before.strip_prefix('^') {
+            Some(before) => format!("{flags}{before}{what_follows}"),
+            None => format!("{flags}.*(?:{before}){what_follows}"),
+        };
+        return compiled(expression, unescaped_slashes(&whole));
+    }
     let whole = match (expression.strip_prefix('^'), ends_with_anchor(expression)) {
         (Some(rest), true) if !expression.contains('|') => format!("{flags}{}", rest.get(..rest.len() - 1).unwrap_or_default()),
         (Some(rest), false) if !expression.contains('|') => format!("{flags}{rest}.*"),
         _ => format!("{flags}.*(?:{expression}).*"),
     };
-    let whole = unescaped_slashes(&whole);
+    compiled(expression, unescaped_slashes(&whole))
+}
+
+fn compiled(expression: &str, whole: String) -> Result<String, String> {
     tollgate_re2::compile(&whole).map(|_| whole).map_err(|error| format!("the expression {expression} has no counterpart: {error}"))
+}
+
+/// An expression that ends with `(?!text)`, as its beginning and what may follow it: a part of the text, and then something else.
+fn without_lookahead(expression: &str) -> Option<(&str, String)> {
+    let expression = expression.strip_suffix(".*").unwrap_or(expression);
+    let (before, text) = expression.strip_suffix(')')?.split_once("(?!")?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_/".contains(letter);
+    // An alternative outside would be all of the beginning.
+    if text.is_empty() || !text.chars().all(is_plain) || before.contains(['|']) {
+        return None;
+    }
+    let others: Vec<String> =
+        text.char_indices().map(|(at, letter)| format!("{}(?:[^{letter}].*)?", text.split_at(at).0)).collect();
+    Some((before, format!("(?:{})", others.join("|"))))
 }
 
 /// An expression that fits the beginning of a path.

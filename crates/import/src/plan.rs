@@ -4,6 +4,9 @@ use crate::report::Place;
 use ipnet::IpNet;
 use std::net::IpAddr;
 
+/// Most routes of a configuration; ten times what the largest ones have.
+const ROUTES_MAX: usize = 50_000;
+
 /// A whole configuration.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
@@ -18,6 +21,24 @@ pub(crate) struct Plan {
     pub client_header: Option<String>,
     /// Seconds until an upstream's response must begin; 0 for the gateway's default.
     pub upstream_s: u64,
+    /// There were more routes than a plan has.
+    is_full: bool,
+}
+
+impl Plan {
+    /// Adds a route, if there is room.
+    pub(crate) fn add(&mut self, route: PlannedRoute) {
+        self.is_full |= self.routes.len() >= ROUTES_MAX;
+        if !self.is_full {
+            self.routes.push(route);
+        }
+    }
+
+    /// # Errors
+    /// There are too many routes.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.is_full { Err(format!("makes more than {ROUTES_MAX} routes")) } else { Ok(()) }
+    }
 }
 
 /// A socket.
@@ -90,23 +111,26 @@ pub(crate) struct PlannedMatch {
 }
 
 impl PlannedMatch {
-    /// Adds what a request must also be like.
+    /// Adds what a request must also be like. False if no request is like that, because the methods are two.
     ///
     /// # Errors
     /// Both want a path.
-    pub(crate) fn narrow(&mut self, other: &PlannedMatch) -> Result<(), String> {
+    pub(crate) fn narrow(&mut self, other: &PlannedMatch) -> Result<bool, String> {
         if other.path != PlannedPath::Any {
             if self.path != PlannedPath::Any {
                 return Err("two conditions for the path".to_owned());
             }
             self.path = other.path.clone();
         }
+        if !self.method.is_empty() && !other.method.is_empty() && self.method != other.method {
+            return Ok(false);
+        }
         if !other.method.is_empty() {
             self.method.clone_from(&other.method);
         }
         self.headers.extend(other.headers.iter().cloned());
         self.query.extend(other.query.iter().cloned());
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -150,6 +174,8 @@ pub(crate) struct PlannedRedirect {
     pub host: String,
     pub port: u16,
     pub path: Option<String>,
+    /// The whole location in place of these, with `{scheme}`, `{host}`, `{path}`, `{query}` and `{uri}`.
+    pub location: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

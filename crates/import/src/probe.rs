@@ -1,6 +1,8 @@
 //! Requests that show whether two gateways answer alike: safe ones, made from the routes.
 
-use crate::plan::{AuthWay, Plan, PlannedMatch, PlannedPath, PlannedRoute};
+use crate::plan::{AuthWay, ConsumerCredential, Plan, PlannedConsumer, PlannedMatch, PlannedPath, PlannedRoute};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 
 /// A request without a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +24,13 @@ pub struct ProbeRequest {
 /// The host of requests to routes that are for any.
 const ANY_HOST: &str = "localhost";
 
-/// All requests for a plan: each route's hosts and paths, with methods, paths next to them, missing and wrong credentials, preflights.
+/// A host that no configuration has.
+const OTHER_HOST: &str = "other-host.invalid";
+
+/// All requests for a plan: each route's hosts and paths and other hosts, with methods, paths below and next to them, missing, wrong and right
+/// credentials, preflights.
 pub(crate) fn probes(plan: &Plan) -> Vec<ProbeRequest> {
-    let mut list: Vec<ProbeRequest> = plan.routes.iter().flat_map(of_route).collect();
+    let mut list: Vec<ProbeRequest> = plan.routes.iter().flat_map(|route| of_route(route, &plan.consumers)).collect();
     let mut seen = std::collections::BTreeSet::new();
     list.retain(|probe| {
         seen.insert((probe.method.clone(), probe.host.clone(), probe.path.clone(), probe.headers.clone(), probe.listener.clone()))
@@ -32,7 +38,7 @@ pub(crate) fn probes(plan: &Plan) -> Vec<ProbeRequest> {
     list
 }
 
-fn of_route(route: &PlannedRoute) -> Vec<ProbeRequest> {
+fn of_route(route: &PlannedRoute, consumers: &[PlannedConsumer]) -> Vec<ProbeRequest> {
     let any = [PlannedMatch::default()];
     let matches = if route.matches.is_empty() { any.as_slice() } else { route.matches.as_slice() };
     let hosts: Vec<String> = match route.hosts.as_slice() {
@@ -77,9 +83,12 @@ fn of_route(route: &PlannedRoute) -> Vec<ProbeRequest> {
                 let preflight = [("Origin", "https://probe.example"), ("Access-Control-Request-Method", "GET")];
                 let preflight = preflight.map(|(name, value)| (name.to_owned(), value.to_owned()));
                 add("OPTIONS", host, with_query(""), headers.iter().cloned().chain(preflight).collect());
-                for (name, value) in route.auth.ways.iter().filter_map(wrong_credential) {
-                    add("GET", host, with_query(""), headers.iter().cloned().chain([(name, value)]).collect());
+                let wrong = route.auth.ways.iter().filter_map(wrong_credential);
+                let right = route.auth.ways.iter().filter_map(|way| right_credential(way, consumers));
+                for credential in wrong.chain(right) {
+                    add("GET", host, with_query(""), headers.iter().cloned().chain([credential]).collect());
                 }
+                add("GET", OTHER_HOST, with_query(""), headers.clone());
             }
         }
     }
@@ -98,14 +107,30 @@ fn wrong_credential(way: &AuthWay) -> Option<(String, String)> {
     }
 }
 
-/// Paths that fit, and one next to them.
+/// What the first consumer sends that has something for it in clear.
+fn right_credential(way: &AuthWay, consumers: &[PlannedConsumer]) -> Option<(String, String)> {
+    consumers.iter().flat_map(|consumer| &consumer.credentials).find_map(|credential| match (way, credential) {
+        (AuthWay::Key { header, .. }, ConsumerCredential::Key(key)) => Some((header.clone(), key.clone())),
+        (AuthWay::Basic, ConsumerCredential::Basic { user, password, hash_type }) if hash_type.is_empty() => {
+            Some(("Authorization".to_owned(), format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))))
+        }
+        _ => None,
+    })
+}
+
+/// Paths that fit, below and in other spellings, and those next to them.
 fn paths(path: &PlannedPath) -> Vec<String> {
     match path {
         PlannedPath::Any => vec!["/".to_owned(), "/probe/a.txt".to_owned()],
         PlannedPath::Exact(path) => vec![path.clone(), format!("{}x", path)],
         PlannedPath::Begins(path) => {
-            let below = if path.ends_with('/') { format!("{path}probe/a.txt") } else { format!("{path}/probe") };
-            vec![path.clone(), below]
+            let bare = path.trim_end_matches('/');
+            let mut list = vec![path.clone(), format!("{bare}/probe/a.txt"), format!("{bare}/probe%20b/%41"), format!("{bare}x")];
+            // The folder without its slash.
+            if !bare.is_empty() && bare != path {
+                list.push(bare.to_owned());
+            }
+            list
         }
         PlannedPath::Pattern(pattern) => sample(pattern).into_iter().collect(),
     }

@@ -112,6 +112,11 @@ impl ImportReport {
         counts
     }
 
+    /// Whether something that protects acts otherwise, or a route refuses every request because of that.
+    pub fn is_less_protected(&self) -> bool {
+        !self.closed.is_empty() || self.items.iter().any(|item| item.protects)
+    }
+
     /// Lines for people: what is less protected first, then each line, then the shares.
     pub fn to_text(&self) -> String {
         let mut text = String::new();

@@ -120,7 +120,7 @@ fn read_router(router: &Member, plan: &mut Plan, reader: &mut TraefikReader<'_>)
     for (hosts, matches, addresses) in alternatives {
         let mut route = PlannedRoute { hosts, matches, ..base.clone() };
         route.admit_only(addresses);
-        plan.routes.push(route);
+        plan.add(route);
     }
 }
 

@@ -50,6 +50,15 @@ impl GatewayAddress {
         Ok(GatewayAddress { tls, host, port, base: uri.path().trim_end_matches('/').to_owned() })
     }
 
+    /// Its host, as it is written in a URL.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The address of the configured gateway, for use on its own machine.
     pub(crate) fn of(config: &GatewayConfig) -> Self {
         let own = &config.tollgate.control_listen_address;

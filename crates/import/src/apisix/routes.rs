@@ -79,7 +79,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) 
     }
     // A route that is off is not served: requests get what they would without it.
     if node.get("status").text() != "0" {
-        plan.routes.push(route);
+        plan.add(route);
     }
 }
 

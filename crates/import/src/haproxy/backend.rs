@@ -1,6 +1,6 @@
 //! `backend`: its servers, and what it changes.
 
-use super::{Line, Section, own};
+use super::{Line, Section, answer_of, own};
 use crate::pattern;
 use crate::plan::{PathChange, PlannedAction, PlannedBalance, PlannedChecks, PlannedRoute, PlannedTarget, PlannedUpstream};
 use crate::report::ImportReport;
@@ -10,6 +10,8 @@ use crate::report::ImportReport;
 pub(super) struct Backend {
     upstream: PlannedUpstream,
     changes: PlannedRoute,
+    /// It answers itself.
+    answers: bool,
 }
 
 pub(super) fn read(section: &Section, report: &mut ImportReport) -> Backend {
@@ -65,6 +67,14 @@ pub(super) fn read(section: &Section, report: &mut ImportReport) -> Backend {
             ("http-request", "set-path" | "replace-path" | "replace-uri") if !is_listen => {
                 self::path(line, &mut backend.changes, report)
             }
+            ("http-request", "return" | "deny")
+                if !is_listen && !line.words.iter().any(|word| word == "if" || word == "unless") =>
+            {
+                let words: Vec<&str> = line.words.iter().map(String::as_str).collect();
+                backend.changes.action = answer_of(line.word(1), &words);
+                backend.answers = true;
+                report.carried(place, format!("backend {} {}", line.word(0), line.word(1)));
+            }
             ("http-request" | "redirect" | "acl" | "tcp-request" | "stick-table" | "stick", _) if !is_listen => {
                 let title = format!("backend {} {}", line.word(0), line.word(1));
                 report.unprotected(place, title.clone(), "conditions are those of frontends");
@@ -112,6 +122,7 @@ impl Backend {
     /// Fills a route.
     pub(super) fn apply(&self, route: &mut PlannedRoute) {
         route.action = match self.upstream.targets.is_empty() {
+            _ if self.answers => self.changes.action.clone(),
             true => PlannedAction::Answer { status: 503, body: String::new(), headers: Vec::new() },
             false => PlannedAction::Forward(self.upstream.clone()),
         };

@@ -43,7 +43,7 @@ impl Conditions {
         }
     }
 
-    /// The ways to fit `if a b or c`.
+    /// The ways to fit `if a b or c`; none if it asks for two methods at once.
     pub(super) fn of(&self, words: &[String]) -> Result<Vec<Fit>, String> {
         let (first, rest) = words.split_first().ok_or("has no condition")?;
         if first == "unless" {
@@ -82,7 +82,7 @@ impl Conditions {
             let mut both = Vec::new();
             for one in &part {
                 for other in &fits {
-                    both.push(joined(one, other)?);
+                    both.extend(joined(one, other)?);
                 }
             }
             if both.len() > 200 {
@@ -113,7 +113,8 @@ impl Conditions {
     }
 }
 
-fn joined(one: &Fit, other: &Fit) -> Result<Fit, String> {
+/// What fits both; `None` if nothing does.
+fn joined(one: &Fit, other: &Fit) -> Result<Option<Fit>, String> {
     let mut both = one.clone();
     if !other.hosts.is_empty() {
         if !both.hosts.is_empty() && both.hosts != other.hosts {
@@ -121,9 +122,13 @@ fn joined(one: &Fit, other: &Fit) -> Result<Fit, String> {
         }
         both.hosts.clone_from(&other.hosts);
     }
-    both.matched.narrow(&other.matched)?;
-    both.addresses.extend(other.addresses.iter().cloned());
-    Ok(both)
+    if !other.addresses.is_empty() && !both.addresses.is_empty() && both.addresses != other.addresses {
+        return Err("two conditions for the address".to_owned());
+    }
+    if both.addresses.is_empty() {
+        both.addresses.clone_from(&other.addresses);
+    }
+    Ok(both.matched.narrow(&other.matched)?.then_some(both))
 }
 
 /// One test: what is fetched, flags, values.

@@ -466,7 +466,12 @@ fn redirect(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongRead
         );
     }
     let path = (!keeps).then(|| if path.is_empty() { "/".to_owned() } else { path.to_owned() });
-    route.action =
-        PlannedAction::Redirect(PlannedRedirect { status, scheme: scheme.to_owned(), host: host.to_owned(), port: 0, path });
+    route.action = PlannedAction::Redirect(PlannedRedirect {
+        status,
+        scheme: scheme.to_owned(),
+        host: host.to_owned(),
+        path,
+        ..PlannedRedirect::default()
+    });
     reader.report.carried(&config.place, "plugins.redirect");
 }

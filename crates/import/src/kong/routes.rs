@@ -302,7 +302,7 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
     for plugin in acting {
         plugins::apply(plugin, &mut route, reader);
     }
-    plan.routes.push(route);
+    plan.add(route);
 }
 
 fn route_member(member: &Member, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {

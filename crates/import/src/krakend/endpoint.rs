@@ -1,6 +1,6 @@
 //! Endpoints and their backends.
 
-use super::{KrakendReader, duration_ms, extra};
+use super::{CACHE_TTL, KrakendReader, duration_ms, extra};
 use crate::pattern::escaped;
 use crate::plan::{
     BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
@@ -26,6 +26,10 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         let hidden = CREDENTIALS.iter().filter(|name| !headers.iter().any(|header| header.eq_ignore_ascii_case(name)));
         route.request_headers.remove.extend(hidden.map(|name| (*name).to_owned()));
     }
+    let cache_s = duration_ms(node.get("cache_ttl").text()).unwrap_or(reader.cache_ms) / 1_000;
+    if cache_s > 0 {
+        route.response_headers.set.push(("Cache-Control".to_owned(), format!("public, max-age={cache_s}")));
+    }
     let backends = node.get("backend").items();
     for member in node.members() {
         let place = reader.place(member.line);
@@ -38,7 +42,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
             "input_query_strings" | "querystring_params" => {
                 reader.report.approximated(&place, name, "all parameters pass, or none")
             }
-            "cache_ttl" => reader.report.not_carried(&place, name, "responses say themselves how long they may be kept"),
+            "cache_ttl" => reader.report.approximated(&place, name, CACHE_TTL),
             _ if reader.is_own(member, "endpoints.") => {}
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
@@ -56,7 +60,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         }
     }
     extra::of_endpoint(node.get("extra_config"), &mut route, reader);
-    plan.routes.push(route);
+    plan.add(route);
 }
 
 /// The path, its parameters, and the expression with a group for each.

@@ -17,7 +17,8 @@ const TLS: &str = "the gateway speaks TLS 1.2 and 1.3 with authenticated encrypt
 const BUFFERS: &str = "the gateway streams bodies and sizes its own buffers";
 const POOL: &str = "connections to upstreams are kept and reused by themselves";
 const FILES: &str = "the gateway serves no files";
-const COMPRESSION: &str = "the gateway does not compress responses; upstreams do";
+const COMPRESSION: &str = "bodies pass as upstreams send them, which may compress them";
+const PROGRAMS: &str = "programs are not carried over";
 const OTHERS: &str = "upstreams speak HTTP: this protocol is not spoken";
 const NAMES: &str = "names are resolved by the system's settings, and again by themselves";
 
@@ -78,26 +79,31 @@ const KNOWN: &[(&str, Known)] = &[
     ("proxy_store", Known::Without(FILES)), ("proxy_bind", Known::Own("the system chooses the address")), ("proxy_limit_rate", Known::Without("responses have no maximum rate")),
     ("proxy_next_upstream_timeout", Known::Own("retries have a budget")), ("keepalive", Known::Own(POOL)), ("zone", Known::Own("all threads share the state of targets")), ("keepalive_time", Known::Own(POOL)),
     ("root", Known::Without(FILES)), ("alias", Known::Without(FILES)), ("index", Known::Without(FILES)), ("autoindex", Known::Without(FILES)),
-    ("autoindex_exact_size", Known::Without(FILES)), ("autoindex_localtime", Known::Without(FILES)), ("autoindex_format", Known::Without(FILES)), ("expires", Known::Without(FILES)), ("types", Known::Without(FILES)),
-    ("default_type", Known::Own("upstreams say the types of what they send")), ("charset", Known::Without("bodies pass unchanged")), ("charset_types", Known::Without("bodies pass unchanged")),
+    ("autoindex_exact_size", Known::Without(FILES)), ("autoindex_localtime", Known::Without(FILES)), ("autoindex_format", Known::Without(FILES)), ("types", Known::Without(FILES)),
+    ("charset", Known::Without("bodies pass unchanged")), ("charset_types", Known::Without("bodies pass unchanged")),
     ("open_file_cache", Known::Without(FILES)), ("open_file_cache_valid", Known::Without(FILES)), ("open_file_cache_min_uses", Known::Without(FILES)),
     ("open_file_cache_errors", Known::Without(FILES)), ("disable_symlinks", Known::Without(FILES)), ("gzip_static", Known::Without(FILES)), ("random_index", Known::Without(FILES)),
-    ("error_page", Known::Without("`error_overrides` and error templates replace errors; pages are not served")), ("recursive_error_pages", Known::Without("no page is served for an error")),
-    ("gzip", Known::Without(COMPRESSION)), ("gzip_types", Known::Without(COMPRESSION)), ("gzip_vary", Known::Without(COMPRESSION)), ("gzip_proxied", Known::Without(COMPRESSION)),
-    ("gzip_comp_level", Known::Without(COMPRESSION)), ("gzip_min_length", Known::Without(COMPRESSION)), ("gzip_buffers", Known::Without(COMPRESSION)), ("gzip_http_version", Known::Without(COMPRESSION)),
-    ("gzip_disable", Known::Without(COMPRESSION)), ("gunzip", Known::Without(COMPRESSION)), ("brotli", Known::Without(COMPRESSION)), ("brotli_types", Known::Without(COMPRESSION)),
-    ("brotli_comp_level", Known::Without(COMPRESSION)), ("brotli_static", Known::Without(COMPRESSION)),
+    ("error_page", Known::Own("errors keep their status, with a text of the gateway; `error_overrides` and templates replace it")), ("recursive_error_pages", Known::Without("no page is served for an error")),
+    ("gzip", Known::Own(COMPRESSION)), ("gzip_types", Known::Own(COMPRESSION)), ("gzip_vary", Known::Own(COMPRESSION)), ("gzip_proxied", Known::Own(COMPRESSION)),
+    ("gzip_comp_level", Known::Own(COMPRESSION)), ("gzip_min_length", Known::Own(COMPRESSION)), ("gzip_buffers", Known::Own(COMPRESSION)), ("gzip_http_version", Known::Own(COMPRESSION)),
+    ("gzip_disable", Known::Own(COMPRESSION)), ("gunzip", Known::Own(COMPRESSION)), ("brotli", Known::Own(COMPRESSION)), ("brotli_types", Known::Own(COMPRESSION)),
+    ("brotli_comp_level", Known::Own(COMPRESSION)), ("brotli_static", Known::Own(COMPRESSION)),
     ("fastcgi_pass", Known::Without(OTHERS)), ("uwsgi_pass", Known::Without(OTHERS)), ("scgi_pass", Known::Without(OTHERS)), ("memcached_pass", Known::Without(OTHERS)), ("grpc_set_header", Known::Without(OTHERS)),
     ("sub_filter", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_once", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_types", Known::Without("bodies change by templates and filters of JSON")),
     ("limit_rate", Known::Without("responses have no maximum rate")), ("limit_rate_after", Known::Without("responses have no maximum rate")),
     ("limit_req_status", Known::Own("429")), ("limit_req_log_level", Known::Own(LOGS)), ("limit_conn_status", Known::Own("the connection is reset")), ("limit_conn_log_level", Known::Own(LOGS)),
     ("stub_status", Known::Without("the control API has figures: `tollgate status`")), ("ssi", Known::Without("bodies pass unchanged")), ("add_before_body", Known::Without("bodies pass unchanged")), ("add_after_body", Known::Without("bodies pass unchanged")),
     ("auth_request_set", Known::Own("headers of the answer that are used are passed on")), ("internal", Known::Own("it is reached from within only")), ("set_real_ip_from", Known::Own("`tollgate.trusted_proxies`")),
+    ("status_zone", Known::Own("all APIs and targets have figures")), ("status", Known::Own("`tollgate status` and the metrics")), ("api", Known::Own("the control API")),
+    ("upstream_conf", Known::Own("the control API")), ("state", Known::Own("definitions are the state")), ("health_check", Known::Without("`tollgate.upstream.checks` has checks of health")),
+    ("match", Known::Without("`tollgate.upstream.checks` has checks of health")), ("lua_shared_dict", Known::Without(PROGRAMS)), ("lua_package_path", Known::Without(PROGRAMS)),
+    ("content_by_lua_block", Known::Without(PROGRAMS)), ("content_by_lua_file", Known::Without(PROGRAMS)), ("body_filter_by_lua_block", Known::Without(PROGRAMS)),
+    ("header_filter_by_lua_block", Known::Without(PROGRAMS)), ("log_by_lua_block", Known::Without(PROGRAMS)), ("init_by_lua_block", Known::Without(PROGRAMS)),
     ("ssl_verify_depth", Known::Own(TLS)), ("ssl_crl", Known::Protects("revoked certificates are not known")),
     ("valid_referers", Known::Protects("requests are not told apart by their referrer")), ("secure_link", Known::Protects("links are not signed")), ("secure_link_md5", Known::Protects("links are not signed")),
     ("auth_jwt", Known::Protects("name the key set with `jwt_source` by hand")), ("auth_jwt_key_file", Known::Protects("name the key set with `jwt_source` by hand")),
     ("modsecurity", Known::Protects("there is no web application firewall")), ("modsecurity_rules_file", Known::Protects("there is no web application firewall")), ("modsecurity_rules", Known::Protects("there is no web application firewall")),
-    ("access_by_lua_block", Known::Protects("programs are not carried over")), ("access_by_lua_file", Known::Protects("programs are not carried over")), ("access_by_lua", Known::Protects("programs are not carried over")),
+    ("access_by_lua_block", Known::Protects(PROGRAMS)), ("access_by_lua_file", Known::Protects(PROGRAMS)), ("access_by_lua", Known::Protects(PROGRAMS)),
     ("auth_ldap", Known::Protects("there is no LDAP")), ("auth_pam", Known::Protects("there is no PAM")), ("limit_except", Known::Protects("methods are told apart by routes")),
 ];
 

@@ -349,7 +349,7 @@ fn slash_redirects(routes: &[LocationRoute]) -> Vec<LocationRoute> {
                 kind: LocationKind::Exact,
                 name: format!("{} without slash", route.name),
                 matches: vec![PlannedMatch { path: PlannedPath::Exact(bare.to_owned()), ..PlannedMatch::default() }],
-                scope: Scope::default(),
+                scope: Scope { response_headers: route.scope.response_headers.clone(), ..Scope::default() },
                 answer: Answer::redirect(&route.answer.uri),
                 ..route.clone()
             })
@@ -367,6 +367,9 @@ fn joined(these: &[PlannedMatch], those: &[PlannedMatch]) -> Vec<PlannedMatch> {
             let mut both = this.clone();
             if that.path != PlannedPath::Any {
                 both.path = that.path.clone();
+            }
+            if !this.method.is_empty() && !that.method.is_empty() && this.method != that.method {
+                continue;
             }
             if !that.method.is_empty() {
                 both.method = that.method.clone();

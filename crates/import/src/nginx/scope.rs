@@ -34,6 +34,10 @@ pub(super) struct Scope {
     pub verifies_upstream: bool,
     /// Values of `set`.
     pub variables: BTreeMap<String, String>,
+    /// Of `expires`.
+    pub cache_control: Option<String>,
+    /// Type of the texts that nginx itself answers with.
+    pub default_type: Option<String>,
     /// What protects this level and has no counterpart.
     pub closed: Vec<String>,
 }
@@ -74,6 +78,22 @@ impl Scope {
         match name {
             "proxy_set_header" => self.request_headers.push((directive.clone(), first.to_owned(), directive.word(1).to_owned())),
             "add_header" => self.response_headers.push((directive.clone(), first.to_owned(), directive.word(1).to_owned())),
+            "default_type" => {
+                self.default_type = Some(first.to_owned());
+                report.carried(place, name);
+            }
+            "expires" => {
+                let last = directive.words.last().map_or("", String::as_str);
+                self.cache_control = match (last, milliseconds(last)) {
+                    ("off", _) => None,
+                    ("epoch", _) => Some("no-cache".to_owned()),
+                    ("max", _) => Some("max-age=315360000".to_owned()),
+                    (last, _) if last.starts_with('-') => Some("no-cache".to_owned()),
+                    (_, Some(time)) => Some(format!("max-age={}", time / 1_000)),
+                    (_, None) => return report.not_carried(place, name, "is no time"),
+                };
+                report.approximated(place, name, "Cache-Control alone, on all responses");
+            }
             "proxy_hide_header" => {
                 self.hidden_headers.push(first.to_owned());
                 report.carried(place, name);

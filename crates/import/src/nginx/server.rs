@@ -205,7 +205,7 @@ fn emit(routes: &[LocationRoute], sockets: &[Socket], hosts: &[String], plan: &m
                 if matches!(route.kind, LocationKind::Named) {
                     continue;
                 }
-                plan.routes.push(planned);
+                plan.add(planned);
             }
             is_first = false;
         }

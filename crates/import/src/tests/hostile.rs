@@ -91,3 +91,74 @@ fn broken_files_are_told_with_their_line() {
         assert!(why.contains(expected), "{text}: {why}");
     }
 }
+
+#[test]
+fn no_reader_takes_what_is_no_text_or_is_too_large() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, large) = (directory.path().join("input"), directory.path().join("large"));
+    fs::write(&file, b"a \xff\xfe b").unwrap();
+    fs::File::create(&large).unwrap().set_len(100 << 20).unwrap();
+    for format in ForeignFormat::ALL {
+        let why = |path: &Path| import(path, Some(format)).unwrap_err().to_string();
+        assert!(why(&file).contains("UTF-8"), "{format:?}: {}", why(&file));
+        assert!(why(&large).contains("too large"), "{format:?}");
+        assert!(why(directory.path()).contains("not a regular file"), "{format:?}");
+        assert!(why(&directory.path().join("missing")).contains("cannot be read"), "{format:?}");
+    }
+}
+
+#[test]
+fn deep_nesting_ends_every_reader() {
+    let json = "[".repeat(100_000);
+    let nested = |key: &str| format!("{key}: {}x{}", "{a: ".repeat(5_000), "}".repeat(5_000));
+    let cases = [
+        (ForeignFormat::Apisix, json.clone()),
+        (ForeignFormat::Traefik, json),
+        (ForeignFormat::Apisix, nested("routes")),
+        (ForeignFormat::Kong, nested("services")),
+        (ForeignFormat::Krakend, nested("endpoints")),
+        (ForeignFormat::Traefik, nested("http")),
+        (ForeignFormat::Traefik, format!("a = {}1{}", "[".repeat(50_000), "]".repeat(50_000))),
+        (ForeignFormat::Caddy, format!("{}{}", "a {\n".repeat(50_000), "}\n".repeat(50_000))),
+        (ForeignFormat::Haproxy, format!("frontend f\n bind :80\n acl a path_beg {}\n", "(".repeat(50_000))),
+        (ForeignFormat::Traefik, format!("http:\n  routers:\n    a: {{rule: '{}Path(`/`)'}}\n", "(".repeat(50_000))),
+    ];
+    for (format, text) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(if text.starts_with("a = ") { "input.toml" } else { "input" });
+        fs::write(&file, &text).unwrap();
+        // A rule that is too deep is one line of the report; all else is a failure.
+        if let Ok(moved) = import(&file, Some(format)) {
+            assert!(moved.report.is_less_protected(), "{format:?} {}", moved.report.to_text());
+        }
+    }
+}
+
+#[test]
+fn snippets_that_import_each_other_end() {
+    assert!(failure(ForeignFormat::Caddy, "(a) {\n  import a\n}\na.test {\n  import a\n}\n").contains("imports itself"));
+    let mut text = "(s0) {\n  respond x\n}\n".to_owned();
+    for level in 1..12 {
+        let twice = format!("  import s{}\n", level - 1).repeat(10);
+        text.push_str(&format!("(s{level}) {{\n{twice}}}\n"));
+    }
+    text.push_str("a.test {\n  import s11\n}\n");
+    assert!(failure(ForeignFormat::Caddy, &text).contains("more than 100000 lines"));
+}
+
+#[test]
+fn alternatives_do_not_multiply_without_bound() {
+    let paths: Vec<String> = (0..64).map(|index| format!("/{index}/*")).collect();
+    let nested = format!("handle @m {{\n  @m path {}\n", paths.join(" ")).repeat(12);
+    let text = format!("a.test {{\n  @m path {}\n{nested}  respond x\n{}}}\n", paths.join(" "), "}\n".repeat(12));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("Caddyfile");
+    fs::write(&file, text).unwrap();
+    if let Ok(moved) = import(&file, None) {
+        assert!(moved.report.is_less_protected());
+    }
+    let rule = (0..32).map(|index| format!("Path(`/{index}`)")).collect::<Vec<_>>().join(" || ");
+    let routers: String = (0..3_000).map(|index| format!("    r{index}: {{rule: '{rule}', service: s}}\n")).collect();
+    let text = format!("http:\n  routers:\n{routers}  services:\n    s: {{loadBalancer: {{servers: [{{url: 'http://a'}}]}}}}\n");
+    assert!(failure(ForeignFormat::Traefik, &text).contains("more than 50000 routes"));
+}

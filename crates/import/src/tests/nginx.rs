@@ -70,7 +70,7 @@ fn locations_become_routes_with_what_holds_for_them() {
     let status = api(&moved, "shop.example.com /status");
     assert_eq!(
         version(&status)["extended_paths"]["mock_response"][0],
-        json!({"path": "/.*", "code": 200, "body": "fine", "headers": {}})
+        json!({"path": "/.*", "code": 200, "body": "fine", "headers": {"Content-Type": "text/plain"}})
     );
     let old = api(&moved, "old.example.com");
     assert_eq!(rule(&old)["redirect"], json!({"scheme": "https", "host": "shop.example.com", "status": 301}));
@@ -84,7 +84,7 @@ fn locations_become_routes_with_what_holds_for_them() {
     assert_eq!(api(&moved, "shop.example.com /")["tollgate"]["request_limits"], Value::Null, "no limit where there was none");
     assert_eq!(outcomes(&moved, "limit_req"), ["carried"]);
     assert_eq!(outcomes(&moved, "client_max_body_size"), ["approximated"]);
-    assert_eq!(outcomes(&moved, "gzip"), ["not"]);
+    assert_eq!(outcomes(&moved, "gzip"), ["approximated"]);
     assert_eq!(outcomes(&moved, "server"), ["carried", "carried", "not", "carried", "carried"]);
 }
 
@@ -191,4 +191,37 @@ fn included_files_are_read_with_their_places() {
     .unwrap();
     let moved = imported_in(directory.path(), "nginx.conf", "http { include conf.d/*.conf; }");
     assert!(moved.report.to_text().contains("a.conf:4: proxy_pass: carried over"), "{}", moved.report.to_text());
+}
+
+#[test]
+fn what_must_not_follow_is_written_as_what_may() {
+    let text = "server { listen 80; location ~ /\\.(?!well-known) { deny all; } location / { proxy_pass http://a; } }";
+    let moved = imported("nginx.conf", text);
+    assert_valid(&moved);
+    let pattern = rule(&api(&moved, "server /\\."))["matches"][0]["path"]["regex"].as_str().unwrap().to_owned();
+    let whole = tollgate_re2::compile(&format!("^(?:{pattern})$")).unwrap();
+    for (path, fits) in [
+        ("/.git/config", true),
+        ("/a/.env", true),
+        ("/.", true),
+        ("/.well", true),
+        ("/.well-knowx", true),
+        ("/.well-known/acme", false),
+        ("/.well-known", false),
+        ("/.well-known/.git", true),
+        ("/a.b", false),
+    ] {
+        assert_eq!(whole.is_match(path), fits, "{path}");
+    }
+}
+
+#[test]
+fn answers_of_nginx_itself_have_their_type_and_lines() {
+    let text = "server { listen 80; location = /a { default_type application/json; return 200 '{}\\n'; } location = /b { return 404 b; } location /c { expires 1h; proxy_pass http://a; } }";
+    let moved = imported("nginx.conf", text);
+    let answer = |name: &str| version(&api(&moved, name))["extended_paths"]["mock_response"][0].clone();
+    assert_eq!(answer("server /a")["body"], "{}\n");
+    assert_eq!(answer("server /a")["headers"], json!({"Content-Type": "application/json"}));
+    assert_eq!(answer("server /b")["headers"], json!({"Content-Type": "text/plain"}));
+    assert_eq!(version(&api(&moved, "server /c"))["global_response_headers"], json!({"Cache-Control": "max-age=3600"}));
 }

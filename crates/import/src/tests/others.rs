@@ -67,11 +67,84 @@ fn sites_of_caddy_have_routes_by_path() {
     let below = api(&moved, "api.test:8083 /api/*");
     assert_eq!(below["tollgate"]["upstream"]["targets"].as_array().unwrap().len(), 2);
     assert_eq!(version(&below)["extended_paths"]["url_rewrites"][0]["rewrite_to"], "/$1");
-    assert_eq!(rule(&api(&moved, "old.test"))["redirect"], json!({"scheme": "https", "host": "api.test", "status": 301}));
+    assert_eq!(rule(&api(&moved, "old.test"))["redirect"], json!({"location": "https://api.test{uri}", "status": 301}));
 }
 
 #[test]
 fn what_may_protect_closes_a_site_of_caddy() {
-    let moved = imported("Caddyfile", "a.test {\n  basic_auth {\n    anna hash\n  }\n  reverse_proxy b:1\n}\n");
+    let moved = imported("Caddyfile", "a.test {\n  authorize with policy\n  reverse_proxy b:1\n}\n");
     assert_eq!(version(&api(&moved, "a.test"))["extended_paths"]["black_list"], json!([{"path": "/.*"}]));
+}
+
+#[test]
+fn no_request_has_two_methods() {
+    let text = "frontend web\n  bind :8082\n  acl get method GET\n  acl put method PUT\n  http-request deny if get put\n  use_backend a if get put\n  use_backend b if get !{ ssl_fc }\n  default_backend c\nbackend a\n  server a a:80\nbackend b\n  server b b:80\nbackend c\n  server c c:80\n";
+    let moved = imported("haproxy.cfg", text);
+    assert_valid(&moved);
+    let names: Vec<String> = moved.files.iter().map(|file| file.path.clone()).filter(|path| path.starts_with("apis/")).collect();
+    assert_eq!(names, ["apis/web-b.json", "apis/web-c.json"]);
+    assert_eq!(rule(&api(&moved, "web b"))["matches"][0]["method"], "GET");
+    let text = "http:\n  routers:\n    none: {rule: \"Method(`GET`) && Method(`PUT`)\", service: b}\n    some: {rule: \"Method(`GET`) && Method(`GET`)\", service: b}\n  services:\n    b: {loadBalancer: {servers: [{url: 'http://c'}]}}\n";
+    let moved = imported("dynamic.yml", text);
+    let names: Vec<&str> = moved.files.iter().map(|file| file.path.as_str()).filter(|path| path.starts_with("apis/")).collect();
+    assert_eq!(names, ["apis/some.json"]);
+    let text = "server { listen 80; location / { proxy_pass http://a; if ($request_method = PUT) { return 405; } } }";
+    let moved = imported("nginx.conf", text);
+    assert_eq!(rule(&api(&moved, "server / if"))["matches"][0]["method"], "PUT");
+}
+
+#[test]
+fn addresses_of_two_conditions_are_not_added_up() {
+    let text = "frontend web\n  bind :8082\n  acl wide src 10.0.0.0/8\n  acl narrow src 10.1.0.0/16\n  use_backend a if wide narrow\n  default_backend c\nbackend a\n  server a a:80\nbackend c\n  server c c:80\n";
+    let moved = imported("haproxy.cfg", text);
+    assert!(moved.report.is_less_protected(), "{}", moved.report.to_text());
+}
+
+#[test]
+fn snippets_and_matchers_of_caddy_are_in_their_places() {
+    let text = "(headers) {\n  header X-From {args[0]}\n}\na.test {\n  import headers \"a snippet\"\n  @reads {\n    method GET HEAD\n    path /data/*\n  }\n  @inside remote_ip 10.0.0.0/8\n  respond @reads \"read\" 200\n  handle /only/* {\n    reverse_proxy @inside b:1\n  }\n  reverse_proxy c:1\n}\n";
+    let moved = imported("Caddyfile", text);
+    assert_valid(&moved);
+    let reads = api(&moved, "a.test @reads");
+    let matches = rule(&reads)["matches"].clone();
+    assert_eq!(matches.as_array().unwrap().len(), 2, "{matches}");
+    assert_eq!(version(&reads)["global_response_headers"], json!({"X-From": "a snippet"}));
+    assert_eq!(api(&moved, "a.test /only/* @inside")["allowed_ips"], json!(["10.0.0.0/8"]));
+    assert_eq!(api(&moved, "a.test")["proxy"]["target_url"], "http://c:1");
+    assert!(moved.report.to_text().contains("stricter: other addresses are refused"), "{}", moved.report.to_text());
+}
+
+#[test]
+fn users_of_caddy_may_call_their_site_alone() {
+    let hash = "$2a$14$abcdefghijklmnopqrstuuxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    let text = format!(
+        "a.test {{\n  basic_auth {{\n    anna {hash}\n  }}\n  reverse_proxy b:1\n}}\nb.test {{\n  basic_auth {{\n    bert {hash}\n  }}\n  reverse_proxy b:1\n}}\n"
+    );
+    let moved = imported("Caddyfile", &text);
+    assert_valid(&moved);
+    let rights =
+        |index: usize| moved.consumers[index].session["access_rights"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((rights(0), rights(1)), (vec!["a-test".to_owned()], vec!["b-test".to_owned()]));
+}
+
+#[test]
+fn backslashes_of_haproxy_stay_before_what_they_do_not_escape() {
+    let text = "frontend web\n  bind :8082\n  acl img path_reg \\.png$\n  use_backend a if img\n  default_backend b\nbackend a\n  http-request replace-path /v1/(.*) /\\1\n  server a a:80\nbackend b\n  http-request return status 404 content-type text/plain string \"no \\\"such\\\" host\"\n";
+    let moved = imported("haproxy.cfg", text);
+    assert_valid(&moved);
+    let images = api(&moved, "web a");
+    assert_eq!(rule(&images)["matches"][0]["path"]["regex"], ".*(?:\\.png$).*");
+    let rewrite = version(&images)["extended_paths"]["url_rewrites"][0].clone();
+    assert!(rewrite["rewrite_to"].as_str().unwrap().starts_with("/$1"), "{rewrite}");
+    let answer = version(&api(&moved, "web b"))["extended_paths"]["mock_response"][0].clone();
+    assert_eq!((&answer["code"], &answer["body"]), (&json!(404), &json!("no \"such\" host")));
+}
+
+#[test]
+fn locations_stay_as_they_are_written() {
+    let text = "frontend web\n  bind :8082\n  http-request redirect code 301 location /new if { path /old }\n  redirect prefix https://b.test code 302 if { path_beg /b/ }\n  default_backend a\nbackend a\n  server a a:80\n";
+    let moved = imported("haproxy.cfg", text);
+    let found = |name: &str| rule(&api(&moved, name))["redirect"].clone();
+    assert_eq!(found("http-request redirect"), json!({"location": "/new", "status": 301}));
+    assert_eq!(found("redirect redirect"), json!({"location": "https://b.test{uri}", "status": 302}));
 }

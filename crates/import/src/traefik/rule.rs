@@ -20,7 +20,7 @@ struct Fit {
     addresses: Vec<String>,
 }
 
-/// The alternatives of a rule; the error says what has no counterpart.
+/// The alternatives of a rule, of which there are none if it asks for two methods at once; the error says what has no counterpart.
 pub(super) fn read(text: &str) -> Result<Vec<Alternative>, String> {
     let mut parser = RuleParser { rest: text.trim(), count: 0 };
     let fits = parser.any(0)?;
@@ -61,7 +61,7 @@ impl RuleParser<'_> {
             let mut both = Vec::new();
             for fit in &fits {
                 for other in &others {
-                    both.push(joined(fit, other)?);
+                    both.extend(joined(fit, other)?);
                 }
             }
             fits = both;
@@ -105,7 +105,8 @@ impl RuleParser<'_> {
     }
 }
 
-fn joined(one: &Fit, other: &Fit) -> Result<Fit, String> {
+/// What fits both; `None` if nothing does.
+fn joined(one: &Fit, other: &Fit) -> Result<Option<Fit>, String> {
     let mut both = one.clone();
     if let Some(hosts) = &other.hosts {
         if both.hosts.is_some() {
@@ -113,9 +114,13 @@ fn joined(one: &Fit, other: &Fit) -> Result<Fit, String> {
         }
         both.hosts = Some(hosts.clone());
     }
-    both.matched.narrow(&other.matched)?;
-    both.addresses.extend(other.addresses.iter().cloned());
-    Ok(both)
+    if !other.addresses.is_empty() && !both.addresses.is_empty() && both.addresses != other.addresses {
+        return Err("two conditions for the address".to_owned());
+    }
+    if both.addresses.is_empty() {
+        both.addresses.clone_from(&other.addresses);
+    }
+    Ok(both.matched.narrow(&other.matched)?.then_some(both))
 }
 
 fn condition(name: &str, words: &[String]) -> Result<Vec<Fit>, String> {

@@ -174,6 +174,9 @@ fn dollars(path: &str) -> String {
 }
 
 fn redirect(to: &PlannedRedirect) -> Value {
+    if let Some(location) = &to.location {
+        return json!({ "location": location, "status": to.status });
+    }
     let path = to.path.as_ref().map(|path| json!({ "full": path }));
     let port = Some(to.port).filter(|port| *port > 0);
     tidy(json!({ "scheme": to.scheme, "host": to.host, "port": port, "path": path, "status": to.status }))

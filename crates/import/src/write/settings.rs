@@ -100,11 +100,13 @@ pub(super) fn files(plan: &Plan, sockets: &Sockets) -> Vec<WrittenFile> {
         "app_path": "apis/",
         "policies": { "policy_source": "file", "policy_path": "policies/" },
         "hash_keys": true,
+        "hide_generator_header": true,
         "proxy_default_timeout": Some(plan.upstream_s).filter(|time| *time > 0),
         "http_server_options": { "enable_websockets": true },
         "tollgate": {
             "data_dir": "data/",
             "routing_file": has_tables.then_some("routing.json"),
+            "rate_limit_headers": "ietf",
             "trusted_proxies": proxies,
             "client_ip_header": plan.client_header,
             "limits": { "connections_per_ip_max": connections },

@@ -18,7 +18,7 @@ const HAR_BYTES_MAX: u64 = 1 << 30;
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// The requests of a file.
-pub(super) struct RecordReader {
+pub(in crate::ask) struct RecordReader {
     lines: RecordLines,
     read: u64,
     skipped: u64,
@@ -35,7 +35,7 @@ enum RecordLines {
 }
 
 impl RecordReader {
-    pub(super) fn open(file: &Path) -> Result<Self, CommandFailure> {
+    pub(in crate::ask) fn open(file: &Path) -> Result<Self, CommandFailure> {
         if let Some(address) = file.to_str().filter(|_| is_redis(file)) {
             let lines = RecordLines::Redis(Box::new(RedisRecords::open(address)?));
             return Ok(RecordReader { lines, read: 0, skipped: 0, first_skipped: None });
@@ -62,7 +62,7 @@ impl RecordReader {
 
     /// Appends requests until there are this many bytes; false at the end. They are in the order of their times: the cores of a gateway write their
     /// lines in turns.
-    pub(super) fn read_into(&mut self, piece: &mut Vec<u8>, bytes: usize) -> Result<bool, CommandFailure> {
+    pub(in crate::ask) fn read_into(&mut self, piece: &mut Vec<u8>, bytes: usize) -> Result<bool, CommandFailure> {
         let mut requests: Vec<(u64, String)> = Vec::new();
         let mut size = 0;
         let mut has_more = true;
@@ -118,7 +118,7 @@ impl RecordReader {
     }
 
     /// Fails if nothing could be read; says on standard error what was skipped.
-    pub(super) fn check(&self, name: &str) -> Result<(), CommandFailure> {
+    pub(in crate::ask) fn check(&self, name: &str) -> Result<(), CommandFailure> {
         let Some((number, why)) = &self.first_skipped else { return Ok(()) };
         if self.skipped == self.read {
             return Err(CommandFailure::Refused(format!("{name}: line {number}: {why}")));

@@ -9,7 +9,7 @@ const GROUPS_SHOWN: usize = 50;
 const EXAMPLES_SHOWN: usize = 3;
 
 /// `has_other`: the configuration in service was compared with another one, not only with the records.
-pub(super) fn replay_text(answer: &Value, has_other: bool) -> String {
+pub(in crate::ask) fn replay_text(answer: &Value, has_other: bool) -> String {
     let number = |name: &str| answer.get(name).and_then(Value::as_u64).unwrap_or_default();
     let mut lines = Vec::new();
     if has_other {

@@ -211,6 +211,12 @@ impl Answer {
             }
         }
         response_headers(scope, around, route, report);
+        if let PlannedAction::Answer { body, headers, .. } = &mut route.action {
+            let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+            if !body.is_empty() && !has_type {
+                headers.push(("Content-Type".to_owned(), scope.default_type.clone().unwrap_or_else(|| "text/plain".to_owned())));
+            }
+        }
     }
 }
 
@@ -360,6 +366,13 @@ fn request_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute
 
 fn response_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
     route.response_headers.remove.extend(scope.hidden_headers.iter().cloned());
+    if let Some(value) = &scope.cache_control {
+        let header = ("Cache-Control".to_owned(), value.clone());
+        match &mut route.action {
+            PlannedAction::Answer { headers, .. } => headers.push(header),
+            _ => route.response_headers.set.push(header),
+        }
+    }
     for (directive, name, text) in &scope.response_headers {
         let place = &directive.place;
         let Some(value) = value(text, around) else {
@@ -406,7 +419,8 @@ fn returned(status_code: u16, text: &str, around: Surroundings, place: &Place, r
         _ if text.contains('$') => report.approximated(place, "return", "variables in the text stay as they are written"),
         _ => report.carried(place, "return"),
     }
-    PlannedAction::Answer { status: code, body: text.to_owned(), headers: Vec::new() }
+    let body = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t");
+    PlannedAction::Answer { status: code, body, headers: Vec::new() }
 }
 
 /// A location of a redirect.

@@ -1,0 +1,166 @@
+//! A site, and what answers in it.
+
+use super::lines::CaddyLine;
+use super::matcher::{CaddyFit, Matchers, narrowed};
+use super::{directive, proxy};
+use crate::plan::{PathChange, Plan, PlannedAction, PlannedListener, PlannedRedirect, PlannedRoute};
+use crate::report::ImportReport;
+
+/// What answers, in the order in which Caddy asks.
+const ANSWERS: [&str; 8] = ["redir", "handle", "handle_path", "route", "abort", "error", "respond", "reverse_proxy"];
+
+pub(super) fn read(site: &CaddyLine, plan: &mut Plan, report: &mut ImportReport) {
+    report.carried(&site.place, "site");
+    let mut base =
+        PlannedRoute { name: site.word(0).trim_end_matches(',').to_owned(), place: site.place.clone(), ..PlannedRoute::default() };
+    for address in site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty()) {
+        listen(address, site, &mut base, plan, report);
+    }
+    level(&in_order(site.inner()), &base, &Matchers::default(), plan, report);
+}
+
+fn listen(address: &str, site: &CaddyLine, base: &mut PlannedRoute, plan: &mut Plan, report: &mut ImportReport) {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    let rest = rest.trim_end_matches('/');
+    let (host, port) = rest.split_once(':').map_or((rest, None), |(host, port)| (host, port.parse::<u16>().ok()));
+    if !host.is_empty() {
+        base.hosts.push(host.to_lowercase());
+    }
+    if scheme != "http" && port.is_none() {
+        report.approximated(&site.place, "site.tls", "served without TLS: `tollgate.acme` gets certificates");
+    }
+    let port = port.unwrap_or(80);
+    let name = format!("port-{port}");
+    if !plan.listeners.iter().any(|listener| listener.name == name) {
+        plan.listeners.push(PlannedListener { name: name.clone(), port, ..PlannedListener::default() });
+    }
+    if !base.listeners.contains(&name) {
+        base.listeners.push(name);
+    }
+}
+
+/// Lines in the order in which Caddy runs them: the kind decides, then the length of the path.
+fn in_order(lines: &[CaddyLine]) -> Vec<&CaddyLine> {
+    let mut ordered: Vec<&CaddyLine> = lines.iter().collect();
+    ordered.sort_by_key(|line| {
+        let rank = ANSWERS.iter().position(|name| *name == line.word(0)).unwrap_or_default();
+        // One `handle` excludes the others.
+        let rank = if (1..=2).contains(&rank) { 1 } else { rank };
+        (rank, std::cmp::Reverse(matcher(line).trim_end_matches('*').len()))
+    });
+    ordered
+}
+
+/// A site or a `handle`: its routes.
+fn level(lines: &[&CaddyLine], outer: &PlannedRoute, known: &Matchers, plan: &mut Plan, report: &mut ImportReport) {
+    let mut matchers = known.clone();
+    lines.iter().filter(|line| line.word(0).starts_with('@')).for_each(|line| matchers.define(line, report));
+    let mut base = outer.clone();
+    let mut answers: Vec<&CaddyLine> = Vec::new();
+    for line in lines.iter().filter(|line| !line.word(0).starts_with('@')) {
+        match ANSWERS.contains(&line.word(0)) {
+            true => answers.push(line),
+            false => directive::apply(line, &mut base, plan, report),
+        }
+    }
+    for line in answers {
+        let title = line.word(0).to_owned();
+        let fits = match matchers.of(matcher(line)) {
+            Ok(fits) => fits,
+            // Its requests go to other routes, which may be less protected.
+            Err(why) => {
+                report.closes(&line.place, &title, &why, &mut base.closed);
+                continue;
+            }
+        };
+        if fits.iter().any(CaddyFit::has_addresses) {
+            report.weakened(&line.place, title.clone(), "stricter: other addresses are refused, and not served by what follows");
+        }
+        match narrowed(&base, &fits) {
+            Ok(Some(route)) => answer(line, route, &matchers, plan, report),
+            Ok(None) => report.not_carried(&line.place, title, "no request fits"),
+            Err(why) => report.closes(&line.place, &title, &why, &mut base.closed),
+        }
+    }
+}
+
+/// The matcher beside a directive; empty for all requests.
+fn matcher(line: &CaddyLine) -> &str {
+    let word = line.word(1);
+    let is_target = line.word(0) == "redir" && line.words.len() == 2;
+    let is_matcher = word == "*" || word.starts_with('@') || (word.starts_with('/') && !is_target);
+    if is_matcher { word } else { "" }
+}
+
+fn answer(line: &CaddyLine, mut route: PlannedRoute, matchers: &Matchers, plan: &mut Plan, report: &mut ImportReport) {
+    let place = &line.place;
+    let name = line.word(0);
+    let matcher = matcher(line);
+    let rest = line.from(if matcher.is_empty() { 1 } else { 2 });
+    if !matcher.is_empty() && matcher != "*" {
+        route.name = format!("{} {matcher}", route.name);
+    }
+    match name {
+        "handle" | "route" | "handle_path" => {
+            if name == "handle_path" {
+                let from = matcher.trim_end_matches('*').trim_end_matches('/').to_owned();
+                route.path_change = Some(PathChange::Beginning { from, to: String::new() });
+            }
+            report.carried(place, name);
+            // `route` keeps the order in which it is written.
+            let lines = if name == "route" { line.inner().iter().collect() } else { in_order(line.inner()) };
+            return level(&lines, &route, matchers, plan, report);
+        }
+        "reverse_proxy" => proxy::reverse_proxy(line, rest, &mut route, report),
+        "respond" | "error" => {
+            let is_status = |word: &String| word.parse::<u16>().is_ok_and(|status| (200..600).contains(&status));
+            let (body, status) = match rest {
+                [only] if is_status(only) => ("", only.parse().unwrap_or(200)),
+                [body, status, ..] if is_status(status) => (body.as_str(), status.parse().unwrap_or(200)),
+                [body, ..] => (body.as_str(), if name == "error" { 500 } else { 200 }),
+                [] => ("", if name == "error" { 500 } else { 200 }),
+            };
+            if body.contains('{') && body.contains('}') && !body.trim_start().starts_with('{') {
+                report.approximated(place, name, "variables in it stay as they are written");
+            } else {
+                report.carried(place, name);
+            }
+            let body = if name == "error" { String::new() } else { body.to_owned() };
+            let headers = match body.is_empty() {
+                true => Vec::new(),
+                false => vec![("Content-Type".to_owned(), "text/plain; charset=utf-8".to_owned())],
+            };
+            route.action = PlannedAction::Answer { status, body, headers };
+        }
+        "abort" => {
+            report.approximated(place, name, "answered with 403 in place of a closed connection");
+            route.action = PlannedAction::Answer { status: 403, body: String::new(), headers: Vec::new() };
+        }
+        _ => match redirect(rest) {
+            Some(redirect) => {
+                report.carried(place, name);
+                route.action = PlannedAction::Redirect(redirect);
+            }
+            None => return report.not_carried(place, name, "its location has a variable without a counterpart"),
+        },
+    }
+    plan.add(route);
+}
+
+fn redirect(words: &[String]) -> Option<PlannedRedirect> {
+    let location = words.first()?;
+    let status = match words.get(1).map(String::as_str) {
+        Some("permanent") => 301,
+        Some(code) => code.parse().ok().filter(|code| [301, 302, 303, 307, 308].contains(code)).unwrap_or(302),
+        None => 302,
+    };
+    let mut rest = location.as_str();
+    while let Some((_, behind)) = rest.split_once('{') {
+        let (name, after) = behind.split_once('}')?;
+        if !["scheme", "host", "path", "query", "uri"].contains(&name) {
+            return None;
+        }
+        rest = after;
+    }
+    Some(PlannedRedirect { status, location: Some(location.clone()), ..PlannedRedirect::default() })
+}

@@ -148,6 +148,7 @@ mod plugin_changes;
 mod plugin_fields;
 mod plugin_neighbours;
 mod plugins;
+mod portal;
 mod probes;
 mod prometheus;
 mod protections;

@@ -114,17 +114,17 @@ openapi_documents() {
     touch "$directory/complete"
 }
 
-# Independent clients and servers: gRPC, WebSockets over HTTP/2, a server that merges trailers into headers, and the Model Context Protocol. Not
+# Independent clients and servers: gRPC, WebSockets over HTTP/2, a server that merges trailers into headers, SMTP, and the Model Context Protocol. Not
 # every system has them.
 python_clients() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ ! -x $venv/bin/python ]]; then
         cp "$venv/unavailable" "$venv/clients-unavailable"
-    elif "$venv/bin/python" -c 'import grpc, grpc_tools, h2, wsproto, uvicorn, httptools; from importlib.metadata import version; assert version("mcp") == "2.3.0"' 2>/dev/null; then
+    elif "$venv/bin/python" -c 'import grpc, grpc_tools, h2, wsproto, uvicorn, httptools, aiosmtpd; from importlib.metadata import version; assert version("mcp") == "2.3.0"' 2>/dev/null; then
         rm -f "$venv/clients-unavailable"
-    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,grpcio-tools,httptools grpcio grpcio-tools h2 wsproto uvicorn httptools mcp==2.3.0 2>&1); then
-        echo "grpcio, grpcio-tools, h2, wsproto, uvicorn, httptools and mcp cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary grpcio,grpcio-tools,httptools grpcio grpcio-tools h2 wsproto uvicorn httptools aiosmtpd==1.4.6 mcp==2.3.0 2>&1); then
+        echo "grpcio, grpcio-tools, h2, wsproto, uvicorn, httptools, aiosmtpd and mcp cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/clients-unavailable" >&2
     fi
 }
 

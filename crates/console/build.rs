@@ -12,9 +12,16 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dist = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("dist");
-    let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed={}", dist.display());
-    let mut files: Vec<PathBuf> = fs::read_dir(&dist)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    embed(&dist, "assets")?;
+    embed(&dist.join("portal"), "portal")
+}
+
+/// Writes the table with this name, of the files in a folder.
+fn embed(dist: &Path, name: &str) -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let table_name = name;
+    let mut files: Vec<PathBuf> = fs::read_dir(dist)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     files.sort();
     let mut table = String::from("&[\n");
     for file in files {
@@ -22,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bytes = fs::read(&file)?;
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         gzip.write_all(&bytes)?;
-        fs::write(out.join(format!("{name}.gz")), gzip.finish()?)?;
+        fs::write(out.join(format!("{table_name}-{name}.gz")), gzip.finish()?)?;
         let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(&bytes));
         let hash: String = digest.chars().take(16).collect();
         writeln!(
@@ -30,11 +37,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "    ({name:?}, Asset {{ content_type: {content_type:?}, hash: {hash:?}, plain_bytes: {}, \
              gzip: include_bytes!(concat!(env!(\"OUT_DIR\"), {:?})) }}),",
             bytes.len(),
-            format!("/{name}.gz"),
+            format!("/{table_name}-{name}.gz"),
         )?;
     }
     table.push(']');
-    fs::write(out.join("assets.rs"), table)?;
+    fs::write(out.join(format!("{table_name}.rs")), table)?;
     Ok(())
 }
 

@@ -80,8 +80,7 @@ impl Users {
     /// The user with this name and password. Slow by design, and as slow for unknown users.
     pub fn verified(&self, name: &str, password: &str) -> Option<&User> {
         let user = self.get(name);
-        let hash = user.map_or(NOBODY, |user| user.password_hash.as_str());
-        let is_right = password.len() <= PASSWORD_BYTES_MAX && is_password(password, hash);
+        let is_right = verifies(user.map(|user| user.password_hash.as_str()), password);
         user.filter(|_| is_right)
     }
 }
@@ -120,6 +119,12 @@ pub fn check_password(password: &str) -> Result<(), String> {
 pub fn hash_password(password: &str, salt: [u8; 16]) -> Result<String, password_hash::Error> {
     let salt = SaltString::encode_b64(&salt)?;
     Ok(Argon2::default().hash_password(password.as_bytes(), &salt)?.to_string())
+}
+
+/// Whether somebody has this password. Slow by design, and as slow for those who have no hash, who have none.
+pub fn verifies(hash: Option<&str>, password: &str) -> bool {
+    let is_right = password.len() <= PASSWORD_BYTES_MAX && is_password(password, hash.unwrap_or(NOBODY));
+    is_right && hash.is_some()
 }
 
 /// Whether a hash is of this password.

@@ -133,20 +133,21 @@ u2[_3]}e2.__np=void 0}else{var f2=e2.__c;if(f2){f2.__$f|=8;var s3=f2.__$u;s3&&(f
 e2,n,t)}),E.prototype.shouldComponentUpdate=function(i3,e2){if(this.__R)return!0;var n=this.__$u,t=n&&n.s!==void 0;for(var o2 in e2)return!0;if(this.__f||typeof this.
 u=="boolean"&&this.u===!0){var r=2&this.__$f;if(!(t||r||4&this.__$f)||1&this.__$f)return!0}else if(!(t||4&this.__$f)||3&this.__$f)return!0;for(var u2 in i3)if(u2!==
 "__source"&&i3[u2]!==this.props[u2])return!0;for(var a3 in this.props)if(!(a3 in i3))return!0;return!1};function F3(i3,e2){return b(function(){return D3(i3,e2)},
-[])}var P3=function(i3){queueMicrotask(function(){queueMicrotask(i3)})};function z2(){g2(function(){for(var i3;i3=q3.shift();)g3.call(i3)})}function M2(){q3.push(this)===1&&(h.requestAnimationFrame||P3)(z2)}var ended=D3(!1),Failure=class extends Error{constructor(status,message,body={},text=""){super(message);this.status=status;this.body=body;this.text=text}status;body;text;get kind(){
-return this.body?.cause??""}get problems(){return this.body?.problems??[]}};async function ask(method,path,body,options={}){let headers={"X-Tollgate-Console":"1",
-...options.headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]??="application/json",content=typeof body==
-"string"?body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.signal,credentials:"same-ori\
-gin",cache:"no-store"})}catch(error){throw options.signal?.aborted?error:new Failure(0,"The gateway does not answer. It may be restarting, or the connection is \
-down.")}let text=await response.text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,etag:response.headers.get("etag"),text};let failure=new Failure(
-response.status,words(response.status,value),value,text);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=!0),failure}async function call(method,path,body,options){
-return(await ask(method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,options);function words(status,value){if(typeof value=="object"&&
-value){let said2=value.message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value=="string"&&value.trim()&&value.length<200?value.trim():
-`The gateway answered with status ${status}.`}var NO_KEY_MAX=24;function mayBeKey(text){return text.length>NO_KEY_MAX&&!/\s/.test(text)&&!/^[0-9a-f]{64}$/.test(
-text)}async function listKeys(members,options={}){let q4=String(members.q??"");if(!mayBeKey(q4))return get(`list/keys${query(members)}`,options);try{return await call(
-"POST","list/keys",members,options)}catch(failure){throw failure instanceof Failure&&failure.status===405?new Failure(405,"A whole key cannot be searched here. \
-Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.entries(members).filter(([,value])=>value!=null&&
-value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+[])}var P3=function(i3){queueMicrotask(function(){queueMicrotask(i3)})};function z2(){g2(function(){for(var i3;i3=q3.shift();)g3.call(i3)})}function M2(){q3.push(this)===1&&(h.requestAnimationFrame||P3)(z2)}var own={header:"X-Tollgate-Console"},ended=D3(!1),Failure=class extends Error{constructor(status,message,body={},text=""){super(message);this.status=status;this.
+body=body;this.text=text}status;body;text;get kind(){return this.body?.cause??""}get problems(){return this.body?.problems??[]}};async function ask(method,path,body,options={}){
+let headers={[own.header]:"1",...options.headers};options.byItself&&(headers["X-Tollgate-Idle"]="1");let content;body!==void 0&&(headers["Content-Type"]??="appl\
+ication/json",content=typeof body=="string"?body:JSON.stringify(body));let response;try{response=await fetch(`api/${path}`,{method,headers,body:content,signal:options.
+signal,credentials:"same-origin",cache:"no-store"})}catch(error){throw options.signal?.aborted?error:new Failure(0,"The gateway does not answer. It may be resta\
+rting, or the connection is down.")}let text=await response.text(),value=text;try{value=JSON.parse(text)}catch{}if(response.ok)return{value,etag:response.headers.
+get("etag"),text};let failure=new Failure(response.status,words(response.status,value),value,text);throw failure.kind==="signed_out"&&path!=="session"&&(ended.value=
+!0),failure}async function call(method,path,body,options){return(await ask(method,path,body,options)).value}var get=(path,options)=>call("GET",path,void 0,options);
+function words(status,value){if(typeof value=="object"&&value){let said2=value.message??value.error;if(typeof said2=="string"&&said2)return said2}return typeof value==
+"string"&&value.trim()&&value.length<200?value.trim():`The gateway answered with status ${status}.`}var NO_KEY_MAX=24;function mayBeKey(text){return text.length>
+NO_KEY_MAX&&!/\s/.test(text)&&!/^[0-9a-f]{64}$/.test(text)}async function listKeys(members,options={}){let q4=String(members.q??"");if(!mayBeKey(q4))return get(
+`list/keys${query(members)}`,options);try{return await call("POST","list/keys",members,options)}catch(failure){throw failure instanceof Failure&&failure.status===
+405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.
+entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(
+text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
 starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){
@@ -817,12 +818,12 @@ i2("span",{children:name}),i2("strong",{children:[children,unit&&i2("small",{chi
 r. Traffic may still be served; this page tries again every 2 s."});if(!now2)return i2(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.
 attention.filter(one=>one.level==="bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,
 "server_errors",RECENT_S)??0,upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a3,b3)=>b3.
-failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own=trouble.find(one=>["store","reload",
+failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own2=trouble.find(one=>["store","reload",
 "shared_definitions"].includes(one.kind)),more=worst.length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",
 i2("a",{href:link(["apis",first.id]),children:name}),more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its r\
-equests. ${own?own.kind==="reload"?"The configuration has problems too.":sentence(own.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,{tone:"\
-bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,{tone:"\
-warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(
+equests. ${own2?own2.kind==="reload"?"The configuration has problems too.":sentence(own2.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,
+{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,
+{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(
 totals.value,"requests",RECENT_S)??0,refused2=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(
 refused2/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"\
 warn",head:i2(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);return i2(Line,{tone:"\

@@ -1,11 +1,13 @@
-//! The pages of the console: looks up the files that a browser loads from `/tyk/console/`. It serves nothing itself and knows no request;
-//! the control API does that, with the headers that protect the pages.
+//! The pages of the console and of the developer portal: looks up the files that a browser loads from `/tyk/console/` and from the portal. It serves
+//! nothing itself and knows no request; the control API and the portal do that, with the headers that protect the pages.
 
 use flate2::read::GzDecoder;
 use std::io::Read;
 
-/// All files, by name.
+/// All files of the console, by name.
 static ASSETS: &[(&str, Asset)] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+/// All files of the portal, by name.
+static PORTAL_ASSETS: &[(&str, Asset)] = include!(concat!(env!("OUT_DIR"), "/portal.rs"));
 
 /// The page; all others are what it loads.
 const PAGE: &str = "index.html";
@@ -36,8 +38,17 @@ impl Asset {
 /// The file at a path below `/tyk/console/`; the page if the path is empty. Views of the page are in the address's fragment, which
 /// servers never see, so no other path stands for the page.
 pub fn asset(path: &str) -> Option<&'static Asset> {
+    find(ASSETS, path)
+}
+
+/// The file at a path of the portal; the page if the path is empty.
+pub fn portal_asset(path: &str) -> Option<&'static Asset> {
+    find(PORTAL_ASSETS, path)
+}
+
+fn find(assets: &'static [(&str, Asset)], path: &str) -> Option<&'static Asset> {
     let name = if path.is_empty() { PAGE } else { path };
-    ASSETS.iter().find(|(known, _)| *known == name).map(|(_, asset)| asset)
+    assets.iter().find(|(known, _)| *known == name).map(|(_, asset)| asset)
 }
 
 #[cfg(test)]

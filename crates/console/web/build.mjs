@@ -1,5 +1,5 @@
-// Builds ../dist from this folder: bundles, styles, the page that names them with their hashes, the licences of what is bundled, and a
-// sum over the sources, by which a test of the crate sees that dist is stale.
+// Builds ../dist from this folder, for the console, and ../dist/portal for the developer portal: bundles, styles, the page that names them with their
+// hashes, the licences of what is bundled, and a sum over the sources, by which a test of the crate sees that dist is stale.
 
 import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
@@ -35,17 +35,30 @@ const results = [
   await build({ ...shared, entryPoints: { console: "src/style/console.css" }, minify: true, lineLimit: 160 }),
 ];
 
-let page = await readFile(join(web, "src/index.html"), "utf8");
-for (const name of ["console.js", "console.css"]) {
-  const hash = sha256(await readFile(join(dist, name))).slice(0, 16);
-  page = page.replace(`${name}"`, `${name}?v=${hash}"`);
-}
-await writeFile(join(dist, "index.html"), page);
-await writeFile(join(dist, "licences.txt"), await licences());
+const portal = join(dist, "portal");
+const ofPortal = [
+  await build({ ...shared, outdir: portal, entryPoints: { portal: "src/portal/main.tsx" }, jsx: "automatic", jsxImportSource: "preact", plugins: [minifyLibraries], splitting: true, chunkNames: "[name]",
+    minifyWhitespace: true, minifySyntax: true, lineLimit: 160 }),
+  await build({ ...shared, outdir: portal, entryPoints: { portal: "src/portal/portal.css" }, minify: true, lineLimit: 160 }),
+];
+await writePage("src/index.html", dist, ["console.js", "console.css"]);
+await writePage("src/portal/index.html", portal, ["portal.js", "portal.css"]);
+await writeFile(join(dist, "licences.txt"), await licences(results));
+await writeFile(join(portal, "licences.txt"), await licences(ofPortal));
 await writeFile(join(dist, "web.sha256"), `${sha256((await lines(web)).sort().join(""))}\n`);
 
-/** The licences of the packages whose code is in a bundle. */
-async function licences() {
+/** The page, with the files that it names and their hashes. */
+async function writePage(source, folder, names) {
+  let page = await readFile(join(web, source), "utf8");
+  for (const name of names) {
+    const hash = sha256(await readFile(join(folder, name))).slice(0, 16);
+    page = page.replace(`"${name}"`, `"${name}?v=${hash}"`);
+  }
+  await writeFile(join(folder, "index.html"), page);
+}
+
+/** The licences of the packages whose code is in these bundles. */
+async function licences(results) {
   const packages = new Set();
   for (const input of results.flatMap((result) => Object.keys(result.metafile.inputs))) {
     const found = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input);

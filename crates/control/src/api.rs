@@ -30,7 +30,7 @@ mod history;
 mod inspection;
 mod key_changes;
 mod key_events;
-mod keys;
+pub(crate) mod keys;
 mod lists;
 mod llm_budgets;
 mod llm_overview;
@@ -48,9 +48,10 @@ mod orgs;
 mod own_port;
 mod parameters;
 mod policies;
+mod portal;
 mod provider;
 mod query;
-mod recorded;
+pub(crate) mod recorded;
 mod reload;
 mod right_fields;
 mod schema;
@@ -95,6 +96,7 @@ use tollgate_data::cache_purger::CachePurger;
 use tollgate_data::control_caller::ControlCaller;
 use tollgate_data::gateway_state::GatewayState;
 use tollgate_engine::LocalConnector;
+use tollgate_portal::Portal;
 use tower::ServiceExt;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -150,6 +152,8 @@ pub struct Control {
     pub replays: Arc<Replays>,
     /// Names of the certificates that the configuration wants the gateway to get by itself.
     pub issued_names: Vec<String>,
+    /// The developer portal; `None` if it is not served.
+    pub portal: Option<Arc<Portal>>,
 }
 
 /// The control plane's ends of connections that the data plane opens.
@@ -173,6 +177,8 @@ pub struct Ports {
     pub own: Option<OwnPort>,
     /// A port for `/metrics` only, without a secret.
     pub metrics: Option<OwnPort>,
+    /// The port of the developer portal.
+    pub portal: Option<OwnPort>,
     /// Becomes true when these ports accept no more.
     pub closed: watch::Receiver<bool>,
 }
@@ -197,6 +203,7 @@ pub fn start(
     }
     let scraped = Router::new().route("/metrics", get(metrics::metrics)).with_state(control.clone());
     let routes = Routes::new(&control, &names, threads.handle());
+    let portal_threads = threads.handle().clone();
     let (stop, stopped) = watch::channel(false);
     let (all_stored, ended) = oneshot::channel();
     std::thread::Builder::new().name("control".to_owned()).spawn(move || {
@@ -220,6 +227,12 @@ pub fn start(
                 tokio::join!(noting, writing);
                 let _ = all_stored.send(());
             });
+            if let (Some(port), Some(portal)) = (ports.portal, control.portal.clone()) {
+                tokio::spawn(portal.clone().deliver_mail());
+                tokio::spawn(portal.clone().remind());
+                let pages = portal::pages(portal, portal_threads);
+                tokio::spawn(port.serve(pages, proxies.clone(), ports.closed.clone()));
+            }
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
                     health.watch(&control.shared.registry.meters).await;
@@ -325,6 +338,15 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(certs::show, certs::add_at, certs::remove))
         .routes(routes!(acme::list))
         .routes(routes!(acme::renew))
+        .routes(routes!(portal::products))
+        .routes(routes!(portal::put_product, portal::remove_product))
+        .routes(routes!(portal::own_pages))
+        .routes(routes!(portal::put_page, portal::remove_page))
+        .routes(routes!(portal::invite))
+        .routes(routes!(portal::requests))
+        .routes(routes!(portal::decide))
+        .routes(routes!(portal::developers))
+        .routes(routes!(portal::suspend, portal::remove_developer))
         .routes(routes!(oauth::create))
         .routes(routes!(oauth::apis_of_client))
         .routes(routes!(oauth::list))

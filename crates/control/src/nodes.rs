@@ -87,6 +87,7 @@ pub struct OwnFigures {
 }
 
 /// This gateway, and the others if there are any.
+#[derive(Clone)]
 pub struct Nodes {
     pub own: Arc<OwnFigures>,
     pub cluster: Option<Arc<Cluster>>,

@@ -39,6 +39,7 @@ mod own_challenge;
 mod persist_graphql;
 mod plugin_auth;
 mod plugin_hooks;
+mod portal_cors;
 mod read_form;
 mod refused_plugins;
 mod request_headers;
@@ -120,9 +121,13 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("AccessCheck", Runs, access::AccessCheck::compile),
     // Requests that must not be recorded are excluded, whatever happens next.
     listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
+    // An API's own rules would refuse the developer portal, whose pages try it, unless they name its origin.
+    listed("PortalPreflight", Runs, portal_cors::PortalPreflight::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.
     listed("CrossOrigin", Runs, cross_origin::CrossOrigin::compile),
     listed("RuleCors", Runs, route_cors::RuleCors::compile),
+    // After both, because each removes what it did not set itself.
+    listed("PortalReads", Runs, portal_cors::PortalReads::compile),
     // Refusals tell it too, because their clients need it as well; preflights do not, because browsers do not show them.
     listed("DeprecationNotice", Runs, deprecation_notice::DeprecationNotice::compile),
     // A page for people, which needs no key, as in Tyk.

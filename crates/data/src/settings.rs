@@ -179,6 +179,8 @@ pub struct AnswerTerms {
     pub request_id: bool,
     /// Whether responses get a `Server-Timing`.
     pub server_timing: bool,
+    /// Origin of the developer portal, if its pages may try APIs.
+    pub portal_origin: Option<String>,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
@@ -354,6 +356,7 @@ impl Settings {
                 quota_status: config.tollgate.quota_status,
                 request_id: config.tollgate.request_id,
                 server_timing: config.tollgate.server_timing,
+                portal_origin: config.tollgate.portal.tried_from().map(str::to_owned),
                 overrides: config.override_messages.clone(),
                 error_templates: ErrorTemplates::default(),
                 error_overrides: Arc::default(),

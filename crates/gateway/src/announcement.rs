@@ -9,12 +9,13 @@ pub(super) struct ServedAddresses {
     pub data: Vec<SocketAddr>,
     pub control: Vec<SocketAddr>,
     pub metrics: Vec<SocketAddr>,
+    pub portal: Vec<SocketAddr>,
 }
 
 /// Prints the listening addresses to standard output, in a form that scripts can parse.
 pub(super) fn announce(addresses: &ServedAddresses, tls: bool, secret_file: Option<&Path>, has_console: bool) {
     let scheme = if tls { "https" } else { "http" };
-    let ServedAddresses { data: addresses, control, metrics } = addresses;
+    let ServedAddresses { data: addresses, control, metrics, portal } = addresses;
     // A missing reader is no reason to end.
     let say = |line: String| drop(writeln!(io::stdout(), "tollgate: {line}"));
     for address in addresses {
@@ -26,6 +27,9 @@ pub(super) fn announce(addresses: &ServedAddresses, tls: bool, secret_file: Opti
         if has_console {
             say(format!("console at {scheme}://{}/tyk/console/", reachable(*address)));
         }
+    }
+    for address in portal {
+        say(format!("developer portal at {scheme}://{}/", reachable(*address)));
     }
     for address in metrics {
         say(format!("metrics at http://{}/metrics", reachable(*address)));

@@ -8,9 +8,11 @@ use tollgate_access::secret::ControlSecret;
 use tollgate_control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, WaitingEntries};
 use tollgate_control::definitions::Reloads;
 use tollgate_control::nodes::{Nodes, OwnFigures};
+use tollgate_control::portal_door::PortalDoor;
 use tollgate_control::statistics::Statistics;
 use tollgate_data::cache_purger::CachePurger;
 use tollgate_model::config::{AcmeCertificate, GatewayConfig};
+use tollgate_portal::Portal;
 
 /// The control plane, and what the process keeps of it.
 pub(super) struct ControlPlane {
@@ -27,7 +29,7 @@ impl ControlPlane {
         reloads: &Reloads,
         addresses: &ServedAddresses,
         (secret, secret_file): (ControlSecret, Option<PathBuf>),
-    ) -> Self {
+    ) -> Result<Self, String> {
         let GatewayParts { shared, definitions, .. } = parts;
         let purger = CachePurger::new(shared.registry.clone(), shared.cluster.clone());
         let (health, statistics) = (Arc::new(Health::default()), Statistics::new());
@@ -39,6 +41,12 @@ impl ControlPlane {
         let address = addresses.control.first().or(addresses.data.first()).copied();
         let (changes, waiting_changes) = ChangeLog::new(node.clone());
         let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
+        let nodes = Nodes { own: own_figures, cluster: shared.cluster.clone() };
+        let portal_settings = &config.tollgate.portal;
+        let portal = portal_settings.address().map(|_| {
+            let door = Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone() });
+            Portal::new(portal_settings.clone(), shared.keys.kept_store(), door).map(Arc::new)
+        });
         let control = Control {
             shared: shared.clone(),
             definitions: definitions.clone(),
@@ -51,7 +59,7 @@ impl ControlPlane {
             health: health.clone(),
             statistics: statistics.clone(),
             inspection: Inspection::of(config),
-            nodes: Nodes { own: own_figures, cluster: shared.cluster.clone() },
+            nodes,
             api_health: ApiHealth::new(config),
             token_store: parts.token_store.clone(),
             purger,
@@ -59,7 +67,8 @@ impl ControlPlane {
             notices: Arc::default(),
             replays: Arc::default(),
             issued_names: config.tollgate.acme.certificates.iter().map(AcmeCertificate::name).collect(),
+            portal: portal.transpose()?,
         };
-        ControlPlane { control, waiting_changes, health, statistics }
+        Ok(ControlPlane { control, waiting_changes, health, statistics })
     }
 }

@@ -33,17 +33,20 @@ pub(crate) enum SocketRole {
     Control,
     /// The listening socket of the metrics port.
     Metrics,
+    /// The listening socket of the developer portal.
+    Portal,
     /// The lock of the embedded store.
     Lock,
 }
 
 impl SocketRole {
-    const ALL: [(SocketRole, &str); 6] = [
+    const ALL: [(SocketRole, &str); 7] = [
         (SocketRole::Data, "data"),
         (SocketRole::Given, "given"),
         (SocketRole::Api, "api"),
         (SocketRole::Control, "control"),
         (SocketRole::Metrics, "metrics"),
+        (SocketRole::Portal, "portal"),
         (SocketRole::Lock, "lock"),
     ];
 

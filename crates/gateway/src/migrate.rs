@@ -312,6 +312,7 @@ fn plural(kind: DocumentSpace) -> &'static str {
         DocumentSpace::OAuth => "OAuth clients",
         DocumentSpace::Console => "documents of the console",
         DocumentSpace::Acme => "documents of issued certificates",
+        DocumentSpace::Portal => "documents of the portal",
     }
 }
 

@@ -98,8 +98,8 @@ fn serve(
 
     let addresses = own_ports.addresses(&engine);
     let (close_ports, closed) = watch::channel(false);
-    let ports_of_control = Ports { own: own_ports.control, metrics: own_ports.metrics, closed };
-    let plane = ControlPlane::new(&config, &parts, &reloads, &addresses, (secret, secret_file.clone()));
+    let ports_of_control = Ports { own: own_ports.control, metrics: own_ports.metrics, portal: own_ports.portal, closed };
+    let plane = ControlPlane::new(&config, &parts, &reloads, &addresses, (secret, secret_file.clone()))?;
     let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
     let store_queues = api::start(plane.control, plane.waiting_changes, names, control_inbox, ports_of_control)?;
 
@@ -232,6 +232,7 @@ fn watch(config: &GatewayConfig, shared: &Arc<GatewayState>, reloads: &Reloads) 
 struct OwnPorts {
     control: Option<OwnPort>,
     metrics: Option<OwnPort>,
+    portal: Option<OwnPort>,
 }
 
 impl OwnPorts {
@@ -243,14 +244,21 @@ impl OwnPorts {
         let control = control_address(config).map(&mut control).transpose()?;
         let mut metrics = |address| OwnPort::bind(address, inherited.port(SocketRole::Metrics, address), None, None);
         let metrics = config.tollgate.metrics.address().map(&mut metrics).transpose()?;
-        Ok(OwnPorts { control, metrics })
+        let mut portal = |address| {
+            let socket = inherited.port(SocketRole::Portal, address);
+            OwnPort::bind(address, socket, parts.client_terms.as_deref(), None)
+        };
+        let portal = config.tollgate.portal.address().map(&mut portal).transpose()?;
+        Ok(OwnPorts { control, metrics, portal })
     }
 
     /// The listening sockets, which a process that takes over gets.
     fn sockets(&self, engine: &mut Engine, are_given: bool) -> Result<Vec<(SocketRole, TcpListener)>, Box<dyn Error>> {
         let data = if are_given { SocketRole::Given } else { SocketRole::Data };
         let mut sockets: Vec<_> = std::mem::take(&mut engine.listeners).into_iter().map(|socket| (data, socket)).collect();
-        for (role, port) in [(SocketRole::Control, &self.control), (SocketRole::Metrics, &self.metrics)] {
+        for (role, port) in
+            [(SocketRole::Control, &self.control), (SocketRole::Metrics, &self.metrics), (SocketRole::Portal, &self.portal)]
+        {
             sockets.extend(port.as_ref().map(OwnPort::socket).transpose()?.map(|socket| (role, socket)));
         }
         Ok(sockets)
@@ -258,7 +266,12 @@ impl OwnPorts {
 
     fn addresses(&self, engine: &Engine) -> ServedAddresses {
         let of = |port: &Option<OwnPort>| port.iter().filter_map(|port| port.address().ok()).collect();
-        ServedAddresses { data: engine.addresses.clone(), control: of(&self.control), metrics: of(&self.metrics) }
+        ServedAddresses {
+            data: engine.addresses.clone(),
+            control: of(&self.control),
+            metrics: of(&self.metrics),
+            portal: of(&self.portal),
+        }
     }
 }
 

@@ -98,11 +98,13 @@ pub enum EventKind {
     RateLimitSmoothingDown,
     /// The gateway has no token for an upstream.
     UpstreamOAuthError,
+    /// Somebody did something at the developer portal, such as asking for a plan.
+    PortalChange,
 }
 
 impl EventKind {
     /// All events.
-    pub const ALL: [EventKind; 21] = [
+    pub const ALL: [EventKind; 22] = [
         EventKind::QuotaExceeded,
         EventKind::RateLimitExceeded,
         EventKind::OrgQuotaExceeded,
@@ -124,6 +126,7 @@ impl EventKind {
         EventKind::RateLimitSmoothingUp,
         EventKind::RateLimitSmoothingDown,
         EventKind::UpstreamOAuthError,
+        EventKind::PortalChange,
     ];
 
     /// Tyk's name of it.
@@ -150,6 +153,7 @@ impl EventKind {
             EventKind::RateLimitSmoothingUp => "RateLimitSmoothingUp",
             EventKind::RateLimitSmoothingDown => "RateLimitSmoothingDown",
             EventKind::UpstreamOAuthError => "UpstreamOAuthError",
+            EventKind::PortalChange => "PortalChange",
         }
     }
 
@@ -161,12 +165,14 @@ impl EventKind {
     /// Whether handlers of the gateway's configuration get the event.
     pub fn is_of_gateway(self) -> bool {
         let is_of_certificate = matches!(self, EventKind::CertificateExpiringSoon | EventKind::CertificateExpired);
-        is_of_certificate || matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted)
+        let is_of_key = matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted);
+        is_of_certificate || is_of_key || self == EventKind::PortalChange
     }
 
     /// Whether handlers of a definition get the event.
     pub fn is_of_api(self) -> bool {
-        !matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted | EventKind::TriggerExceeded)
+        let is_of_key = matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted);
+        !is_of_key && !matches!(self, EventKind::TriggerExceeded | EventKind::PortalChange)
     }
 }
 

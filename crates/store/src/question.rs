@@ -37,11 +37,13 @@ pub enum DocumentSpace {
     Console,
     /// What stands behind certificates that the gateway gets by itself: accounts, plans and challenges.
     Acme,
+    /// What the developer portal keeps: accounts, teams, applications, products and pages.
+    Portal,
 }
 
 impl DocumentSpace {
     /// Every kind.
-    pub const ALL: [DocumentSpace; 8] = [
+    pub const ALL: [DocumentSpace; 9] = [
         DocumentSpace::Session,
         DocumentSpace::OrgSession,
         DocumentSpace::Policy,
@@ -50,6 +52,7 @@ impl DocumentSpace {
         DocumentSpace::OAuth,
         DocumentSpace::Console,
         DocumentSpace::Acme,
+        DocumentSpace::Portal,
     ];
 
     /// The number in the file. It is never reused, even if the kind is removed.
@@ -63,6 +66,7 @@ impl DocumentSpace {
             DocumentSpace::OAuth => 6,
             DocumentSpace::Console => 7,
             DocumentSpace::Acme => 8,
+            DocumentSpace::Portal => 9,
         }
     }
 }

@@ -1,6 +1,10 @@
-// Calls to the gateway's control API with the session's cookie. It knows no page; when the session has ended it says so through `ended`.
+// Calls with the session's cookie: of the console to the control API, and of the portal to its own endpoints. It knows no page; when the session has
+// ended it says so through `ended`.
 
 import { signal } from "@preact/signals";
+
+/** The header by which an endpoint knows that its own page calls. */
+export const own = { header: "X-Tollgate-Console" };
 
 /** Set when the gateway says that nobody is signed in any more; the shell shows the sign-in again. */
 export const ended = signal(false);
@@ -19,7 +23,7 @@ export interface Answer<T> { value: T; etag: string | null; /** As it came: numb
 
 /** One call, with the version of what it returned. `byItself`: the page asks without a person, so it does not keep the session alive. */
 export async function ask<T = any>(method: string, path: string, body?: unknown, options: Options = {}): Promise<Answer<T>> {
-  const headers: Record<string, string> = { "X-Tollgate-Console": "1", ...options.headers };
+  const headers: Record<string, string> = { [own.header]: "1", ...options.headers };
   if (options.byItself) headers["X-Tollgate-Idle"] = "1";
   let content: string | undefined;
   if (body !== undefined) {

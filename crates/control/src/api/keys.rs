@@ -345,7 +345,7 @@ pub(super) async fn stored(keys: &Keys, id: &str, query: &HashMap<String, String
 }
 
 /// Name and session of the key that a request names.
-pub(super) async fn named(
+pub(crate) async fn named(
     keys: &Keys,
     id: &str,
     query: &HashMap<String, String>,
@@ -357,7 +357,7 @@ pub(super) async fn named(
 }
 
 /// What is shown of the key that a request names, and its session with its policies.
-pub(super) async fn live(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Result<Option<(String, Session)>, StoreFault> {
+pub(crate) async fn live(keys: &Keys, id: &str, query: &HashMap<String, String>) -> Result<Option<(String, Session)>, StoreFault> {
     let view = keys.view(&asked_for(keys, id, query), org(query)).await?;
     let digest = find(keys, &view, id, query).1.first().copied();
     Ok(digest.and_then(|digest| Some((view.shown_of(&digest)?, view.live_session(&digest, unix_s())?))))

@@ -283,8 +283,13 @@ async fn gather(control: &Control, question: &SpendQuestion, is_for_all: bool) -
     // The rows that are the dearest of all may be cheap here.
     let part = SpendQuestion { rows_max: if is_for_all { ROWS_MAX } else { question.rows_max }, ..question.clone() };
     let others = is_for_all.then(|| FiguresQuestion::Spend { question: part.clone() });
-    let Recorded { answers, missing } =
-        recorded(control, move |own| own.spend(&part, Instant::now() + READ_TIME_MAX), others).await?;
+    let Recorded { answers, missing } = recorded(
+        &control.nodes,
+        control.shared.observer.node(),
+        move |own| own.spend(&part, Instant::now() + READ_TIME_MAX),
+        others,
+    )
+    .await?;
     if answers.is_empty() {
         return Ok(None);
     }

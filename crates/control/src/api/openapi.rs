@@ -33,6 +33,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Organisations"),
         (name = "Policies"),
         (name = "Certificates"),
+        (name = "Portal"),
         (name = "OAuth"),
         (name = "Cache"),
         (name = "Figures"),

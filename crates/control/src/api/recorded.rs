@@ -1,13 +1,12 @@
 //! What gateways have recorded. Each keeps its own; a question is asked to this one, or to all that share a Redis.
 
-use super::Control;
 use crate::figures_question::FiguresQuestion;
-use crate::nodes::{NodeAnswer, OwnFigures};
+use crate::nodes::{NodeAnswer, Nodes, OwnFigures};
 use serde::de::DeserializeOwned;
 use tollgate_store::{StoreFault, StoreFaultKind};
 
 /// What they answered.
-pub(super) struct Recorded<A> {
+pub(crate) struct Recorded<A> {
     /// Their names and answers; none if nobody records it.
     pub answers: Vec<(String, A)>,
     /// Gateways that did not answer in time, or record nothing.
@@ -15,18 +14,19 @@ pub(super) struct Recorded<A> {
 }
 
 /// Asks this gateway with `read`, which may block, and the others with a question if there is one.
-pub(super) async fn recorded<A>(
-    control: &Control,
+pub(crate) async fn recorded<A>(
+    nodes: &Nodes,
+    node: &str,
     read: impl FnOnce(&OwnFigures) -> Option<Result<A, StoreFault>> + Send + 'static,
     others: Option<FiguresQuestion>,
 ) -> Result<Recorded<A>, StoreFault>
 where
     A: DeserializeOwned + Send + 'static,
 {
-    let own = control.nodes.own.clone();
+    let own = nodes.own.clone();
     let reading = tokio::task::spawn_blocking(move || read(&own));
     let others = match others {
-        Some(question) => control.nodes.ask(&question).await,
+        Some(question) => nodes.ask(&question).await,
         None => Default::default(),
     };
     let own = reading.await.map_err(|failure| StoreFault::new(StoreFaultKind::Io, failure))?.transpose()?;
@@ -35,7 +35,7 @@ where
         (node, told.and_then(|told| told.answer))
     });
     let mut all = Recorded { answers: Vec::new(), missing: others.missing };
-    for (node, answer) in std::iter::once((control.shared.observer.node().to_owned(), own)).chain(told) {
+    for (node, answer) in std::iter::once((node.to_owned(), own)).chain(told) {
         match answer {
             Some(answer) => all.answers.push((node, answer)),
             None => all.missing.push(node),

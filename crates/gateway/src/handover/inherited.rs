@@ -57,6 +57,7 @@ impl Inherited {
             let role = match names.next() {
                 Some("control") => SocketRole::Control,
                 Some("metrics") => SocketRole::Metrics,
+                Some("portal") => SocketRole::Portal,
                 _ => SocketRole::Given,
             };
             let wrong = |error: io::Error| format!("LISTEN_FDS: descriptor {}: {error}", FIRST_PASSED + index);

@@ -149,6 +149,7 @@ mod plugin_changes;
 mod plugin_fields;
 mod plugin_neighbours;
 mod plugins;
+mod portal;
 mod probes;
 mod prometheus;
 mod protections;

@@ -9,12 +9,17 @@ use tempfile::TempDir;
 use crate::harness::gateway::SECRET;
 use crate::harness::{Gateway, Response, api, request};
 use crate::jwt_issuers::python;
+use crate::portal::{Caller, portal_conf};
+use crate::servers::free_port;
 
 const METHODS: [&str; 5] = ["POST", "GET", "PUT", "PATCH", "DELETE"];
 
 struct Stage {
     gateway: Gateway,
     document: Value,
+    /// Ids that the gateway has made, by the names of their parameters.
+    made: Vec<(&'static str, String)>,
+    portal: u16,
     _policies: TempDir,
 }
 
@@ -28,6 +33,7 @@ struct Operation<'d> {
 impl Stage {
     fn new() -> Stage {
         let policies = tempfile::tempdir().expect("a folder");
+        let portal = free_port();
         let conf = json!({
             "policies": {"policy_source": "file", "policy_path": policies.path()},
             "health_check": {"enable_health_checks": true},
@@ -37,12 +43,12 @@ impl Stage {
             "tollgate": {"acme": {
                 "issuers": [{"directory": "https://127.0.0.1:1/dir", "agree_to_terms": true}],
                 "certificates": [{"names": ["api.example.com"]}],
-            }}
+            }, "portal": portal_conf(portal, free_port())}
         });
         let gateway = Gateway::start(conf, []);
         let answer = gateway.control("GET", "/tyk/openapi.json", "");
         assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")), "{answer}");
-        Stage { document: answer.json(), gateway, _policies: policies }
+        Stage { document: answer.json(), gateway, made: Vec::new(), portal, _policies: policies }
     }
 
     /// Every operation, in an order in which things are made before they are read, and read before they are deleted.
@@ -80,6 +86,17 @@ impl Stage {
             self.validator(schema).iter_errors(&body).map(|fault| format!("{}: {fault}", fault.instance_path)).collect();
         assert!(faults.is_empty(), "{named}: {}\n{answer}", faults.join("\n"));
         answer.status
+    }
+
+    /// The path of an operation with examples in it, or with ids of what there is.
+    fn target(&self, operation: &Operation<'_>) -> String {
+        let target = operation.target(None);
+        let example = |name: &str| operation.parameters("path").find(|parameter| parameter["name"] == name)?["example"].as_str();
+        // Longer examples first: one may be the beginning of another.
+        self.made.iter().fold(target, |target, (name, id)| match example(name) {
+            Some(example) => target.replacen(&format!("/{example}"), &format!("/{id}"), 1),
+            None => target,
+        })
     }
 
     fn send(&self, operation: &Operation<'_>, target: &str, body: &str) -> Response {
@@ -130,9 +147,9 @@ impl Operation<'_> {
     }
 }
 
-/// What the examples speak of: two APIs, a policy, a key.
+/// What the examples speak of: two APIs, a policy, a key, a developer with an application.
 fn prepared() -> Stage {
-    let stage = Stage::new();
+    let mut stage = Stage::new();
     for path in ["/tyk/apis", "/tyk/apis/oas", "/tyk/mcps", "/tyk/policies", "/tyk/keys/{id}"] {
         let operations = stage.operations();
         let operation = operations.iter().find(|operation| operation.path == path && operation.method == "POST").unwrap();
@@ -152,6 +169,13 @@ fn prepared() -> Stage {
     }});
     let answer = stage.gateway.control("PUT", "/tyk/policies/gold", &gold.to_string());
     assert_eq!(answer.status, 200, "{answer}");
+    let product = json!({"name": "Shop", "apis": ["quick"], "plans": [{"id": "gold", "name": "Gold", "policy": "gold"}]});
+    let answer = stage.gateway.control("PUT", "/tyk/portal/products/shop", &product.to_string());
+    assert_eq!(answer.status, 200, "{answer}");
+    let mut ada = Caller::invited(&stage.gateway, stage.portal, "ada@example.com");
+    let grant = ada.granted("gold");
+    let parts: Vec<&str> = grant.split('/').collect();
+    stage.made = vec![("application", parts[3].to_owned()), ("grant", parts[5].to_owned())];
     stage
 }
 
@@ -161,7 +185,7 @@ fn every_example_is_answered_as_described() {
     let operations = stage.operations();
     assert!(operations.len() > 30, "{}", operations.len());
     for operation in &operations {
-        let answer = stage.send(operation, &operation.target(None), &operation.example());
+        let answer = stage.send(operation, &stage.target(operation), &operation.example());
         assert_eq!(stage.judge(operation, &answer), 200, "{} {}: {answer}", operation.method, operation.path);
     }
 }
@@ -203,8 +227,9 @@ fn a_method_that_is_not_described_is_not_served() {
     for (path, item) in stage.document["paths"].as_object().unwrap() {
         for method in METHODS {
             if item.get(method.to_lowercase()).is_none() {
-                let filled =
-                    ["{id}", "{hash}", "{client}", "{token}"].iter().fold(path.clone(), |path, name| path.replace(name, "x"));
+                let filled = ["{id}", "{hash}", "{client}", "{token}", "{application}", "{grant}"]
+                    .iter()
+                    .fold(path.clone(), |path, name| path.replace(name, "x"));
                 let answer = stage.gateway.control(method, &filled, "");
                 assert_eq!(answer.status, 405, "{method} {path}: {answer}");
             }

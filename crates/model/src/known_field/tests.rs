@@ -183,6 +183,7 @@ fn names_read() -> BTreeSet<String> {
         "observe/src",
         "outbound/src",
         "pattern/src",
+        "portal/src",
         "store/src",
         "tls/src",
     ] {

@@ -37,6 +37,8 @@ pub enum EventFacts {
     Certificate { id: String, name: String, ends_unix_s: i64, days: i64, api: String, role: &'static str, has_ended: bool },
     /// An upstream that the gateway has no token for.
     UpstreamToken { api: String },
+    /// Something that happened at the developer portal, with ids of what it is about; empty where it is about none.
+    Portal { what: &'static str, application: String, grant: String, product: String, plan: String, developer: String },
 }
 
 /// Numbers that Tyk's templates print for a breaker that opens and closes.
@@ -118,6 +120,17 @@ impl GatewayEvent {
                 (type_name, own)
             }
             EventFacts::UpstreamToken { api } => ("upstreamoauth.EventUpstreamOAuthMeta", vec![("APIID", text(api))]),
+            EventFacts::Portal { what, application, grant, product, plan, developer } => (
+                "tollgate.EventPortalMeta",
+                vec![
+                    ("What", text(what)),
+                    ("Application", text(application)),
+                    ("Grant", text(grant)),
+                    ("Product", text(product)),
+                    ("Plan", text(plan)),
+                    ("Developer", text(developer)),
+                ],
+            ),
         };
         let common = [("Message", text(&self.message)), ("OriginatingRequest", text(&self.request))];
         let embedded = ("EventMetaDefault", Value::structure("model.EventMetaDefault", common.clone()));
@@ -141,6 +154,9 @@ impl GatewayEvent {
             EventFacts::Token { org, key } => format!("{start}:{org}:{}", shortened_key(key)),
             EventFacts::Certificate { name, .. } => format!("{start}:{name}: {}", self.message),
             EventFacts::UpstreamToken { api } => format!("{start}:{api}: {}", self.message),
+            EventFacts::Portal { what, application, product, plan, developer, .. } => {
+                format!("{start}:{what}:{application}:{product}:{plan}:{developer}")
+            }
         }
     }
 
@@ -177,6 +193,14 @@ impl GatewayEvent {
                 has_ended: kind == EventKind::CertificateExpired,
             },
             EventKind::UpstreamOAuthError => EventFacts::UpstreamToken { api: text() },
+            EventKind::PortalChange => EventFacts::Portal {
+                what: "sample",
+                application: text(),
+                grant: text(),
+                product: text(),
+                plan: text(),
+                developer: text(),
+            },
         };
         GatewayEvent { kind, message: "sample".into(), unix_ns: 0, request: text(), facts }
     }

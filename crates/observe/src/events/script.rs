@@ -69,6 +69,9 @@ impl EventFacts {
             EventFacts::Trigger { org, key, limit, usage } => {
                 json!({"org_id": org, "key": key, "trigger_limit": limit, "usage_percentage": usage})
             }
+            EventFacts::Portal { what, application, grant, product, plan, developer } => json!({
+                "What": what, "Application": application, "Grant": grant, "Product": product, "Plan": plan, "Developer": developer,
+            }),
             EventFacts::Token { org, key } => json!({"Org": org, "Key": key}),
             EventFacts::Certificate { id, name, api, .. } => json!({"CertID": id, "CertName": name, "APIID": api}),
             EventFacts::UpstreamToken { api } => json!({"APIID": api}),

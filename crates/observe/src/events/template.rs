@@ -78,6 +78,13 @@ const BUILT_IN: &str = r#"{{ $meta := .Meta -}}
     {{- end }}
 {{- else if eq .Type "UpstreamOAuthError" }}
     "api_id": "{{ $meta.APIID }}"
+{{- else if eq .Type "PortalChange" }}
+    "what": "{{ $meta.What }}",
+    "application": "{{ $meta.Application }}",
+    "grant": "{{ $meta.Grant }}",
+    "product": "{{ $meta.Product }}",
+    "plan": "{{ $meta.Plan }}",
+    "developer": "{{ $meta.Developer }}"
 {{- else if or (eq .Type "CertificateExpiringSoon") (eq .Type "CertificateExpired") }}
     "cert_id": "{{ $meta.CertID }}",
     "cert_name": "{{ $meta.CertName }}",

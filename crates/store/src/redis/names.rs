@@ -18,6 +18,7 @@ pub(super) fn prefix(kind: DocumentSpace) -> &'static str {
         DocumentSpace::OAuth => "oauth-data.",
         DocumentSpace::Console => "tollgate.console.",
         DocumentSpace::Acme => "tollgate.acme.",
+        DocumentSpace::Portal => "tollgate.portal.",
     }
 }
 

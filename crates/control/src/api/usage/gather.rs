@@ -32,8 +32,13 @@ pub(super) async fn gather(control: &Control, asked: &UsageAsked) -> Result<Opti
         ..asked.question.clone()
     };
     let others = asked.is_for_all.then(|| FiguresQuestion::Usage { question: part.clone() });
-    let Recorded { answers, missing } =
-        recorded(control, move |own| own.usage(&part, Instant::now() + READ_TIME_MAX), others).await?;
+    let Recorded { answers, missing } = recorded(
+        &control.nodes,
+        control.shared.observer.node(),
+        move |own| own.usage(&part, Instant::now() + READ_TIME_MAX),
+        others,
+    )
+    .await?;
     if answers.is_empty() {
         return Ok(None);
     }

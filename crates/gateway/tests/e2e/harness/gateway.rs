@@ -27,6 +27,7 @@ pub(crate) struct Setup {
     open_files_max: Option<u32>,
     stderr: Option<std::io::PipeWriter>,
     program: Option<PathBuf>,
+    port: u16,
 }
 
 impl Setup {
@@ -53,6 +54,12 @@ impl Setup {
     /// Starts a copy of the program.
     pub(crate) fn program(mut self, program: &Path) -> Setup {
         self.program = Some(program.to_owned());
+        self
+    }
+
+    /// Has the gateway listen on this port, for configurations that name it.
+    pub(crate) fn port(mut self, port: u16) -> Setup {
+        self.port = port;
         self
     }
 
@@ -105,7 +112,7 @@ impl Setup {
             .arg("--conf")
             .arg(&conf_path)
             .arg("--port")
-            .arg("0")
+            .arg(self.port.to_string())
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

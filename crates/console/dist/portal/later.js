@@ -1,0 +1,429 @@
+import{$,Badge,Button,Dialog,Empty,ErrorBox,Field,LinkButton,Panel,base,call,developer,get,i,link,load,say,segment,useLoaded,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
+P=r}var L={exec:()=>null};function B(r){let e=[];return t=>{let n=Math.max(0,Math.min(3,t-1)),s=e[n];return s||(s=r(n),e[n]=s),s}}function g(r,e=""){let t=typeof r==
+"string"?r:r.source,n={replace:(s,l)=>{let i2=typeof l=="string"?l:l.source;return i2=i2.replace(S.caret,"$1"),t=t.replace(s,i2),n},getRegex:()=>new RegExp(t,e)};
+return n}var be=((r="")=>{try{return!!new RegExp("(?<=1)(?<!1)"+r)}catch{return!1}})(),S={codeRemoveIndent:/^(?: {0,3}\t| {1,4})/gm,listInterruptsParagraph:/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/,
+outputLinkReplace:/\\([\[\]])/g,indentCodeCompensation:/^(\s+)(?:```)/,beginningSpace:/^\s+/,endingHash:/#$/,startingSpaceChar:/^ /,endingSpaceChar:/ $/,endingSpaceTabChar:/[ \t]$/,
+nonSpaceChar:/[^ ]/,newLineCharGlobal:/\n/g,tabCharGlobal:/\t/g,leadingSpaceTab:/^[ \t]+/,multipleSpaceGlobal:/\s+/g,blankLine:/^[ \t]*$/,doubleBlankLine:/\n[ \t]*\n[ \t]*$/,
+blockquoteStart:/^ {0,3}>/,blockquoteSetextReplace:/\n {0,3}((?:=+|-+)[ \t]*)(?=\n|$)/g,blockquoteSetextReplace2:/^ {0,3}>[ \t]?/gm,blockquoteMarkerWhitespace:/^( {0,3}>)(\t[ \t]*)/gm,
+nestedBlockMarker:/^ {0,3}(?:(?:[*+-]|\d{1,9}[.)])(?: |$)|> ?)/,listReplaceNesting:/^ {1,4}(?=( {4})*[^ ])/g,listIsTask:/^\[[ xX]\][ \t]+\S/,listReplaceTask:/^\[[ xX]\][ \t]+/,
+listTaskCheckbox:/\[[ xX]\]/,anyLine:/\n.*\n/,hrefBrackets:/^<(.*)>$/,tableDelimiter:/[:|]/,tableAlignChars:/^\||\| *$/g,tableRowBlankLine:/\n[ \t]*$/,tableAlignRight:/^ *-+: *$/,
+tableAlignCenter:/^ *:-+: *$/,tableAlignLeft:/^ *:-+ *$/,startATag:/^<a /i,endATag:/^<\/a>/i,startPreScriptTag:/^<(pre|code|kbd|script)(\s|>)/i,endPreScriptTag:/^<\/(pre|code|kbd|script)(\s|>)/i,
+startAngleBracket:/^</,endAngleBracket:/>$/,pedanticHrefTitle:/^([^'"]*[^\s])\s+(['"])(.*)\2/,unicodeAlphaNumeric:/[\p{L}\p{N}]/u,numericCharacterReference:/&#(?:(\d{1,7})|[Xx]([A-Fa-f0-9]{1,6}));/,
+numericCharacterReferenceOrAmpersand:/&#(?:(\d{1,7})|[Xx]([A-Fa-f0-9]{1,6}));|&(?!(#\d{1,7}|#[Xx][a-fA-F0-9]{1,6}|\w+);)/g,escapeTest:/[&<>"']/,escapeReplace:/[&<>"']/g,
+escapeTestNoEncode:/[<>"']|&(?!(#\d{1,7}|#[Xx][a-fA-F0-9]{1,6}|\w+);)/,escapeReplaceNoEncode:/[<>"']|&(?!(#\d{1,7}|#[Xx][a-fA-F0-9]{1,6}|\w+);)/g,caret:/(^|[^\[])\^/g,
+percentDecode:/%25/g,findPipe:/\|/g,splitPipe:/ \|/,slashPipe:/\\\|/g,carriageReturn:/\r\n|\r/g,spaceLine:/^ +$/gm,notSpaceStart:/^\S*/,endingNewline:/\n$/,listItemRegex:r=>new RegExp(
+`^( {0,3}${r})((?:[	 ][^\\n]*)?(?:\\n|$))`),nextBulletRegex:B(r=>new RegExp(`^ {0,${r}}(?:[*+-]|\\d{1,9}[.)])((?:[ 	][^\\n]*)?(?:\\n|$))`)),hrRegex:B(r=>new RegExp(
+`^ {0,${r}}((?:-[ 	]*){3,}|(?:_[ 	]*){3,}|(?:\\*[ 	]*){3,})(?:\\n+|$)`)),fencesBeginRegex:B(r=>new RegExp(`^ {0,${r}}(?:\`\`\`|~~~)`)),headingBeginRegex:B(r=>new RegExp(
+`^ {0,${r}}#{1,6}(?:\\s|$)`)),pedanticHeadingBeginRegex:B(r=>new RegExp(`^ {0,${r}}#`)),htmlBeginRegex:B(r=>new RegExp(`^ {0,${r}}(?:</?(?:${le})(?:[ \\t]+|$|/?>\
+)|<(?:(?:script|pre|style|textarea)(?:[\\s>]|$)|!--)|<\\?|<![A-Za-z]|<!\\[CDATA\\[)`,"i")),blockquoteBeginRegex:B(r=>new RegExp(`^ {0,${r}}>`)),nestedContainerMarkers:/^(?: {0,3}(?:(?:[*+-]|\d{1,9}[.)])[ \t]+|>[ \t]?))+/},
+Qe=/^(?:[ \t]*(?:\n|$))+/,He=/^((?: {4}| {0,3}\t)[^\n]+(?:\n(?:[ \t]*(?:\n|$))*)?)+/,Ne=/^ {0,3}(`{3,}(?=[^`\n]*(?:\n|$))|~{3,})([^\n]*)(?:\n|$)(?:|([\s\S]*?)(?:\n|$))(?: {0,3}(?:(?=`)\1`*|(?=~)\1~*) *(?=\n|$)|$)/,
+F=/^ {0,3}((?:-[\t ]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})(?:\n+|$)/,Fe=/^ {0,3}(#{1,6})(?=\s|$)(.*)(?:\n+|$)/,ie=/ {0,3}(?:[*+-]|\d{1,9}[.)])/,le="address|ar\
+ticle|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-\
+6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|meta|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thea\
+d|title|tr|track|ul",W=g(" {0,3}(?:</?(?:tag)(?:[ \\t]+|\\n|/?>)|<(?:(?:script|pre|style|textarea)(?:[\\s>]|$)|!--)|<\\?|<![A-Za-z]|<!\\[CDATA\\[)").replace("ta\
+g",le).getRegex(),me=/^(?!bull |blockCode|fences|blockquote|heading|html|table)((?:.|\n(?!\s*?\n|bull |fences|blockquote|heading|hr|html|table))+?)\n {0,3}(=+|-+)[ \t]*(?:\n+|$)/,
+we=g(me).replace(/bull/g,ie).replace(/blockCode/g,/(?: {4}| {0,3}\t)/).replace(/fences/g,/ {0,3}(?:`{3,}|~{3,})/).replace(/blockquote/g,/ {0,3}>/).replace(/heading/g,
+/ {0,3}#{1,6}(?:\s|$)/).replace(/hr/g,/ {0,3}(?:(?:-[\t ]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})(?:\n+|$)/).replace(/\|table/g,"").replace(/html/g,W).getRegex(),
+We=g(me).replace(/bull/g,ie).replace(/blockCode/g,/(?: {4}| {0,3}\t)/).replace(/fences/g,/ {0,3}(?:`{3,}|~{3,})/).replace(/blockquote/g,/ {0,3}>/).replace(/heading/g,
+/ {0,3}#{1,6}(?:\s|$)/).replace(/hr/g,/ {0,3}(?:(?:-[\t ]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,})(?:\n+|$)/).replace(/table/g,/ {0,3}\|?(?:[:\- ]*\|)+[\:\- ]*\n/).
+replace(/html/g,W).getRegex(),ae=/^([^\n]+(?:\n(?!hr|heading|lheading|blockquote|fences|list|html|table|[ \t]+\n)[^\n]+)*)/,Xe=/^[^\n]+/,oe=/(?!\s*\])(?:\\[\s\S]|[^\[\]\\\n]|\n(?![ \t]*\n))+/,
+Ge=g(/^ {0,3}\[(label)\]: *(?:\n[ \t]*)?([^<\s][^\s]*|<(?:\\.|[^\n<>\\])*>)(?:(?: +(?:\n[ \t]*)?| *\n[ \t]*)(title))? *(?:\n+|$)/).replace("label",oe).replace("\
+title",/(?:"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\\n]|\n(?!\n))*'|\((?:\\[\s\S]|[^()\\])*\))/).getRegex(),Ue=g(/^(bull)([ \t][^\n]*?)?(?:\n|$)/).replace(/bull/g,
+ie).getRegex(),ce=/<!--(?:-?>|[\s\S]*?(?:-->|$))/,Ke=g("^ {0,3}(?:<(script|pre|style|textarea)[\\s>][\\s\\S]*?(?:</\\1>[^\\n]*\\n*|$)|comment[^\\n]*(\\n+|$)|<\\?[\\s\\S]*?\
+(?:\\?>[^\\n]*\\n*|$)|<![A-Z][\\s\\S]*?(?:>[^\\n]*\\n*|$)|<!\\[CDATA\\[[\\s\\S]*?(?:\\]\\]>[^\\n]*\\n*|$)|</?(tag)(?:[ \\t]+|\\n|/?>|$)[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$)|<(?!(?:script\
+|pre|style|textarea)(?![a-z0-9-]))([a-z][a-z0-9-]*)(?:attribute)*?[ \\t]*/?>(?=[ \\t]*(?:\\n|$))[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$)|</[a-z][a-z0-9-]*\\s*>(?=[ \\t]*(?:\\n|$)\
+)[\\s\\S]*?(?:(?:\\n[ 	]*)+\\n|$))","i").replace("comment",ce).replace("tag",le).replace("attribute",/[ \t]+[a-zA-Z:_][\w.:-]*(?:[ \t]*=[ \t]*"[^"\n]*"|[ \t]*=[ \t]*'[^'\n]*'|[ \t]*=[ \t]*[^\s"'=<>`]+)?/).
+getRegex(),Se=r=>g(ae).replace("hr",F).replace("heading"," {0,3}#{1,6}(?:\\s|$)").replace("|lheading","").replace("|table","").replace("blockquote"," {0,3}>").replace(
+"fences"," {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|~~~)[^\\n]*(?:\\n|$)").replace("list",r).replace("html",W).getRegex(),Je=Se(/ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/),
+Ve=Se(/ {0,3}(?:[*+-]|\d{1,9}[.)])(?:[ \t]|\n|$)/),Ye=g(/^( {0,3}> ?(?:(?![ \t]*(?:\n|$))(paragraph)|[^\n]*)(?:\n|$))+/).replace("paragraph",Ve).getRegex(),he={
+blockquote:Ye,code:He,def:Ge,fences:Ne,heading:Fe,hr:F,html:Ke,lheading:we,list:Ue,newline:Qe,paragraph:Je,table:L,text:Xe},$e=g("^ *([^\\n ].*)\\n {0,3}((?:\\| *)\
+?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?)(?:\\n((?:(?! *\\n|hr|heading|blockquote|code|fences|list|html).*(?:\\n|$))*)\\n*|$)").replace("hr",F).replace("heading","\
+ {0,3}#{1,6}(?:\\s|$)").replace("blockquote"," {0,3}>").replace("code","(?: {4}| {0,3}	)[^\\n]").replace("fences"," {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|~~~)[^\\n]*(\
+?:\\n|$)").replace("list"," {0,3}(?:[*+-]|1[.)])[ \\t]").replace("html",W).getRegex(),et={...he,lheading:We,table:$e,paragraph:g(ae).replace("hr",F).replace("he\
+ading"," {0,3}#{1,6}(?:\\s|$)").replace("|lheading","").replace("table",$e).replace("blockquote"," {0,3}>").replace("fences"," {0,3}(?:`{3,}(?=[^`\\n]*(?:\\n|$))|\
+~~~)[^\\n]*(?:\\n|$)").replace("list"," {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]").replace("html",W).getRegex()},tt={...he,html:g(`^ *(?:comment(?: *\\n|\\s*$)|<(tag\
+)[\\s\\S]+?</\\1>(?: *\\n{2,}|\\s*$)|<tag(?:"[^"]*"|'[^']*'|\\s[^'"/>\\s]*)*?/?>(?: *\\n{2,}|\\s*$))`).replace("comment",ce).replace(/tag/g,"(?!(?:a|em|strong|s\
+mall|s|cite|q|dfn|abbr|data|time|code|var|samp|kbd|sub|sup|i|b|u|mark|ruby|rt|rp|bdi|bdo|span|br|wbr|ins|del|img)\\b)\\w+(?!:|[^\\w\\s@]*@)\\b").getRegex(),def:/^ *\[([^\]]+)\]: *<?([^\s>]+)>?(?: +(["(][^\n]+[")]))? *(?:\n+|$)/,
+heading:/^(#{1,6})(.*)(?:\n+|$)/,fences:L,lheading:/^(.+?)\n {0,3}(=+|-+) *(?:\n+|$)/,paragraph:g(ae).replace("hr",F).replace("heading",` *#{1,6} *[^
+]`).replace("|table","").replace("blockquote"," {0,3}>").replace("|fences","").replace("|list","").replace("|html","").replace("|tag","").replace("lheading",we).
+getRegex()},rt=/^\\([!"#$%&'()*+,\-./:;<=>?@\[\]\\^_`{|}~])/,nt=/^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/,ye=/^( {2,}|\\)\n(?!\s*$)[ \t]*/,st=/^(`+|[^`])(?:(?= {2,}\n)|[\s\S]*?(?:(?=[\\<!\[`*_]|\b_|$)|[^ ](?= {2,}\n)))/,
+T=/[\p{P}\p{S}]/u,M=/[\s\p{P}\p{S}]/u,X=/[^\s\p{P}\p{S}]/u,it=g(/^((?![*_])punctSpace)/,"u").replace(/punctSpace/g,M).getRegex(),lt=/[\p{Pi}\p{Ps}"']/u,Re=/(?!~)[\p{P}\p{S}]/u,
+at=/(?!~)[\s\p{P}\p{S}]/u,ot=/(?:[^\s\p{P}\p{S}]|~)/u,ct=g(/link|precode-code|html/,"g").replace("link",/\[(?:[^\[\]`]|(?<a>`+)[^`]+\k<a>(?!`))*?\]\((?:\\[\s\S]|[^\\\(\)]|\((?:\\[\s\S]|[^\\\(\)])*\))*\)/).
+replace("precode-",be?"(?<!`)()":"(^^|[^`])").replace("code",/(?<b>`+)[^`]+\k<b>(?!`)/).replace("html",/<(?! )[^<>]*?>/).getRegex(),Ae=/^(?:\*+(?:((?!\*)punct)|([^\s*]))?)|^_+(?:((?!_)punct)|([^\s_]))?/,
+ht=g(Ae,"u").replace(/punct/g,T).getRegex(),pt=g(Ae,"u").replace(/punct/g,Re).getRegex(),ut=/^(?:\*+(?:((?!\*)(?!openQuote)punct)|([^\s*]))?)|^_+(?:((?!_)(?!openQuote)punct)|([^\s_]))?/,
+gt=g(ut,"u").replace(/openQuote/g,lt).replace(/punct/g,T).getRegex(),Te="^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])|(?!\\*)punct(\\*+)(?=[\\s]|$)|notPunctSpace\
+(\\*+)(?!\\*)(?=punctSpace|$)|(?!\\*)punctSpace(\\*+)(?=notPunctSpace)|[\\s](\\*+)(?!\\*)(?=punct)|(?!\\*)punct(\\*+)(?!\\*)(?=punct)|notPunctSpace(\\*+)(?=notPunctSpace)",
+kt=g(Te,"gu").replace(/notPunctSpace/g,X).replace(/punctSpace/g,M).replace(/punct/g,T).getRegex(),dt=g(Te,"gu").replace(/notPunctSpace/g,ot).replace(/punctSpace/g,
+at).replace(/punct/g,Re).getRegex(),ft="^[^_*]*?__[^_*]*?\\*[^_*]*?(?=__)|[^*]+(?=[^*])|(?!\\*)punct(\\*+)(?=[\\s]|$)|notPunctSpace(\\*+)(?!\\*)(?=punctSpace|$)|(?!\\*\
+)[\\s](\\*+)(?=notPunctSpace)|[\\s](\\*+)(?!\\*)(?=punct)|(?!\\*)punct(\\*+)(?!\\*)(?=punct)|(?:(?!\\*)punct|notPunctSpace)(\\*+)(?!\\*)(?=notPunctSpace)",xt=g(
+ft,"gu").replace(/notPunctSpace/g,X).replace(/punctSpace/g,M).replace(/punct/g,T).getRegex(),bt=g("^[^_*]*?\\*\\*[^_*]*?_[^_*]*?(?=\\*\\*)|[^_]+(?=[^_])|(?!_)punct(\
+_+)(?=[\\s]|$)|notPunctSpace(_+)(?!_)(?=punctSpace|$)|(?!_)punctSpace(_+)(?=notPunctSpace)|[\\s](_+)(?!_)(?=punct)|(?!_)punct(_+)(?!_)(?=punct)","gu").replace(/notPunctSpace/g,
+X).replace(/punctSpace/g,M).replace(/punct/g,T).getRegex(),mt="^[^_*]*?\\*\\*[^_*]*?_[^_*]*?(?=\\*\\*)|[^_]+(?=[^_])|(?!_)punct(_+)(?=[\\s]|$)|notPunctSpace(_+)(?!_)\
+(?=punctSpace|$)|(?!_)[\\s](_+)(?=notPunctSpace)|[\\s](_+)(?!_)(?=punct)|(?!_)punct(_+)(?!_)(?=punct)|(?:(?!_)punct|notPunctSpace)(_+)(?!_)(?=notPunctSpace)",wt=g(
+mt,"gu").replace(/notPunctSpace/g,X).replace(/punctSpace/g,M).replace(/punct/g,T).getRegex(),St=g(/^~~?(?:((?!~)punct)|[^\s~])/,"u").replace(/punct/g,T).getRegex(),
+$t="^[^~]+(?=[^~])|(?!~)punct(~~?)(?=[\\s]|$)|notPunctSpace(~~?)(?!~)(?=punctSpace|$)|(?!~)punctSpace(~~?)(?=notPunctSpace)|[\\s](~~?)(?!~)(?=punct)|(?!~)punct(~~\
+?)(?!~)(?=punct)|notPunctSpace(~~?)(?=notPunctSpace)",yt=g($t,"gu").replace(/notPunctSpace/g,X).replace(/punctSpace/g,M).replace(/punct/g,T).getRegex(),Rt=g(/\\(punct)/,
+"gu").replace(/punct/g,T).getRegex(),At=g(/(`+)(?:[^`]|[^`][\s\S]*?[^`])\1(?!`)|`+|\\(punct)/,"gu").replace(/punct/g,T).getRegex(),Tt=g(/^<(scheme:[^\s\x00-\x1f<>]*|email)>/).
+replace("scheme",/[a-zA-Z][a-zA-Z0-9+.-]{1,31}/).replace("email",/[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+(@)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+(?![-_])/).
+getRegex(),zt=g(ce).replace("(?:-->|$)","-->").getRegex(),_t=g("^comment|^</[a-zA-Z][a-zA-Z0-9-]*\\s*>|^<[a-zA-Z][a-zA-Z0-9-]*(?:attribute)*?\\s*/?>|^<\\?[\\s\\S]*?\\\
+?>|^<![a-zA-Z]+\\s[\\s\\S]*?>|^<!\\[CDATA\\[[\\s\\S]*?\\]\\]>").replace("comment",zt).replace("attribute",/\s+[a-zA-Z:_][\w.:-]*(?:\s*=\s*"[^"]*"|\s*=\s*'[^']*'|\s*=\s*[^\s"'=<>`]+)?/).
+getRegex(),ze=/\[(?:\\[\s\S]|[^\[\]\\])*\]/,Y=g(/(?:\[(?:brackets|\\[\s\S]|[^\[\]\\])*\]|\\[\s\S]|`+(?!`)[^`]*?`+(?!`)|``+(?=\])|[^\[\]\\`])*?/).replace("bracke\
+ts",ze).getRegex(),Pt=g(/^!?\[(label)\]\([ \t\n]*(href)(?:(?:[ \t]+(?:\n[ \t]*)?|\n[ \t]*)(title))?[ \t\n]*\)/).replace("label",Y).replace("href",/<(?:\\.|[^\n<>\\])*>|(?!<)[^ \t\n\x00-\x1f]+|(?=\))/).
+replace("title",/"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|\((?:\\[\s\S]|[^)\\])*\)/).getRegex(),Ct=g(/^!?\[(label)\]\[(ref)\]/).replace("label",Y).replace(
+"ref",oe).getRegex(),It=g(/^!?\[(ref)\](?:\[\])?/).replace("ref",oe).getRegex(),_e=/(?!\s*\])(?:\\[\s\S]|[^\[\]\\]){1,999}/,Et=g(/(?:[^\[\]\\`]*(?:\[(?:brackets|\\[\s\S]|[^\[\]\\])*\]|\\[\s\S]|`+(?!`)[^`]*?`+(?!`)|``+(?=\]))){0,999}?[^\[\]\\`]*?/).
+replace("brackets",ze).getRegex(),Lt=g("reflink|nolink(?!\\()","g").replace("reflink",g(/^!?\[(label)\]\[(ref)\]/).replace("label",Et).replace("ref",_e).getRegex()).
+replace("nolink",g(/^!?\[(ref)\](?:\[\])?/).replace("ref",_e).getRegex()).getRegex(),Pe=/[hH][tT][tT][pP][sS]?|[fF][tT][pP]/,Bt=/[A-Za-z0-9._+-]+@[a-zA-Z0-9-_]+(?:\.[a-zA-Z0-9-_]*[a-zA-Z0-9])+(?![\w-])/,
+qt=g(/(?:mailto:email|xmpp:email(?:\/[A-Za-z0-9@.]+)?)/).replace(/email/g,Bt).getRegex(),pe={_backpedal:L,anyPunctuation:Rt,anyPunctuationOutsideCode:At,autolink:Tt,
+blockSkip:ct,br:ye,code:nt,del:L,delLDelim:L,delRDelim:L,emStrongLDelim:ht,emStrongRDelimAst:kt,emStrongRDelimUnd:bt,escape:rt,link:Pt,nolink:It,punctuation:it,
+reflink:Ct,reflinkSearch:Lt,tag:_t,text:st,url:L},vt={...pe,emStrongLDelim:gt,emStrongRDelimAst:xt,emStrongRDelimUnd:wt,link:g(/^!?\[(label)\]\((.*?)\)/).replace(
+"label",Y).getRegex(),reflink:g(/^!?\[(label)\]\s*\[([^\]]*)\]/).replace("label",Y).getRegex()},ue={...pe,emStrongRDelimAst:dt,emStrongLDelim:pt,delLDelim:St,delRDelim:yt,
+url:g(/^emailProtocol|^((?:protocol):\/\/|www\.)(?:[a-zA-Z0-9\-]+\.?)+[^\s<]*|^email/).replace("emailProtocol",qt).replace("protocol",Pe).replace("email",/[A-Za-z0-9._+-]+(@)[a-zA-Z0-9-_]+(?:\.[a-zA-Z0-9-_]*[a-zA-Z0-9])+(?![\w-])/).
+getRegex(),_backpedal:/(?:[^?!.,:;*_'"~()&]+|\([^)]*\)|&(?![a-zA-Z0-9]+;$)|[?!.,:;*_'"~)]+(?!$))+/,del:/^(~~?)(?=[^\s~])((?:\\[\s\S]|[^\\])*?(?:\\[\s\S]|[^\s~\\]))\1(?=[^~]|$)/,
+text:g(/^(?:[^a-zA-Z0-9](?=emailProtocol)|(`+|~+|[^`~])(?:(?=[`~])|(?= {2,}\n)|(?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|protocol:\/\/|wwwStart|$)|[^ ](?= {2,}\n)|[^a-zA-Z0-9](?=emailProtocol)|[^a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-](?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@))))/).
+replace("protocol",Pe).replace(/emailProtocol/g,/(?:mailto|xmpp):/).replace("wwwStart",be?"(?<![^\\s*_~(])www\\.":"www\\.").getRegex()},Zt={...ue,br:g(ye).replace(
+"{2,}","*").getRegex(),text:g(ue.text).replace("\\b_","\\b_| {2,}\\n").replace(/\{2,\}/g,"*").getRegex()},ee={normal:he,gfm:et,pedantic:tt},G={normal:pe,gfm:ue,
+breaks:Zt,pedantic:vt},Dt={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;"},Ce=r=>Dt[r];function $2(r,e){if(e){if(S.escapeTest.test(r))return r.replace(
+S.escapeReplace,Ce)}else if(S.escapeTestNoEncode.test(r))return r.replace(S.escapeReplaceNoEncode,Ce);return r}function Mt(r){return S.numericCharacterReference.
+test(r)?r.replace(S.numericCharacterReferenceOrAmpersand,(e,t,n)=>{if(t===void 0&&n===void 0)return"&amp;";let s=t===void 0?Number.parseInt(n,16):Number.parseInt(
+t,10);return s===0||s>1114111||s>=55296&&s<=57343?"�":s===38?"&amp;":String.fromCodePoint(s)}):r}function Ie(r){try{r=encodeURI(r).replace(S.percentDecode,"%")}catch{
+return null}return r}function Ee(r,e){let t=r.replace(S.findPipe,(l,i2,a)=>{let o=!1,p=i2;for(;--p>=0&&a[p]==="\\";)o=!o;return o?"|":" |"}),n=t.split(S.splitPipe),
+s=0;if(n[0].trim()||n.shift(),n.length>0&&!n.at(-1)?.trim()&&n.pop(),e)if(n.length>e)n.splice(e);else for(;n.length<e;)n.push("");for(;s<n.length;s++)n[s]=n[s].
+trim().replace(S.slashPipe,"|");return n}function _(r,e,t){let n=r.length;if(n===0)return"";let s=0;for(;s<n;){let l=r.charAt(n-s-1);if(l===e&&!t)s++;else if(l!==
+e&&t)s++;else break}return r.slice(0,n-s)}function Le(r){let e=r.split(`
+`),t=e.length-1;for(;t>=0&&S.blankLine.test(e[t]);)t--;return e.length-t<=2?r:e.slice(0,t+1).join(`
+`)}function te(r){return r.trim().replace(S.multipleSpaceGlobal," ").toLowerCase().toUpperCase().toLowerCase()}function Be(r,e){if(r.indexOf(e[0])===-1&&r.indexOf(
+e[1])===-1)return-1;let t=0;for(let n=0;n<r.length;n++)if(r[n]==="\\")n++;else if(r[n]===e[0])t++;else if(r[n]===e[1]&&(t--,t<0))return n;return t>0?-2:-1}var O=new WeakMap;
+function ge(r){let e={"*":-1,_:-1},t=-1,n=r.length;for(let s=0;s<n;s++){let l=r[s];if(l!=="*"&&l!=="_"&&l!=="~")continue;let i2=s===0?`
+`:r[s-1],a=s+1;for(;a<n&&r[a]===l;)a++;i2!==" "&&i2!=="	"&&i2!==`
+`&&i2!=="\r"&&i2!=="\f"&&(l==="~"?t=s:e[l]=s),s=a-1}return{maskedSrc:r,lastPossibleEmStrongCloserIndex:e,lastPossibleDelCloserIndex:t}}function Ot(r,e){let t=ge(
+e),n=O.get(r);n?n.push(t):O.set(r,[t])}function jt(r){let e=O.get(r);e&&(e.pop(),e.length===0&&O.delete(r))}function qe(r,e,t){let n=O.get(r)?.at(-1);return n&&
+n.maskedSrc===e?n.lastPossibleEmStrongCloserIndex[t]:ge(e).lastPossibleEmStrongCloserIndex[t]}function ve(r,e){let t=O.get(r)?.at(-1);return t&&t.maskedSrc===e?
+t.lastPossibleDelCloserIndex:ge(e).lastPossibleDelCloserIndex}function re(r,e=0){let t=e,n="";for(let s of r)if(s==="	"){let l=4-t%4;n+=" ".repeat(l),t+=l}else n+=
+s,t++;return n}function Qt(r,e){let t="";for(let n=0;n<r.length;n++){if(r[n]==="`"){let s=e.inline.code.exec(r.slice(n));if(s){t+=s[0],n+=s[0].length-1;continue}}
+if(r[n]==="\\"&&(r[n+1]==="["||r[n+1]==="]")){t+=r[n+1],n++;continue}t+=r[n]}return t}function Ze(r,e,t,n,s){let l=e.href,i2=e.title||null,a=Qt(r[1],s),o=r[0].charAt(
+0)==="!",p=n.state.inLink,c=n.state.linkEmitted,u=n.state.inRawBlock;n.state.inLink=!0,n.state.linkEmitted=!1;let h=n.inlineTokens(a),k=n.state.linkEmitted;if(n.
+state.linkEmitted=c,n.state.inLink=p,!o){if(k){n.state.inRawBlock=u;return}n.state.linkEmitted=!0}return{type:o?"image":"link",raw:t,href:l,title:i2,text:a,tokens:h}}
+function Ht(r,e,t){let n=r.match(t.other.indentCodeCompensation);if(n===null)return e;let s=n[1];return e.split(`
+`).map(l=>{let i2=l.match(t.other.beginningSpace);if(i2===null)return l;let[a]=i2;return l.slice(Math.min(a.length,s.length))}).join(`
+`)}function De(r,e,t,n){if(!e.includes("<"))return!1;for(let s=0;s<e.length;s++){if(e[s]==="\\"){s++;continue}if(e[s]==="`"){let a=n.inline.code.exec(e.slice(s));
+if(a){s+=a[0].length-1;continue}}if(e[s]!=="<")continue;let l=r.slice(t+s),i2=n.inline.tag.exec(l)||n.inline.autolink.exec(l);if(i2){if(i2[0].length>e.length-s)
+return!0;s+=i2[0].length-1}}return!1}var C=class{options;rules;lexer;constructor(r){this.options=r||P}space(r){let e=this.rules.block.newline.exec(r);if(e&&e[0].
+length>0)return{type:"space",raw:e[0]}}code(r){let e=this.rules.block.code.exec(r);if(e){let t=this.options.pedantic?e[0]:Le(e[0]),n=t.replace(this.rules.other.
+codeRemoveIndent,"");return{type:"code",raw:t,codeBlockStyle:"indented",text:n}}}fences(r){let e=this.rules.block.fences.exec(r);if(e){let t=e[0],n=Ht(t,e[3]||"",
+this.rules);return e[3]!==void 0&&(n===""||n.endsWith(`
+`))&&(n+=`
+`),{type:"code",raw:t,lang:e[2]?e[2].trim().replace(this.rules.inline.anyPunctuation,"$1"):e[2],text:n}}}heading(r){let e=this.rules.block.heading.exec(r);if(e){
+let t=e[2].trim();if(this.rules.other.endingHash.test(t)){let n=_(t,"#");(this.options.pedantic||!n||this.rules.other.endingSpaceTabChar.test(n))&&(t=n.trim())}
+return{type:"heading",raw:_(e[0],`
+`),depth:e[1].length,text:t,tokens:this.lexer.inline(t)}}}hr(r){let e=this.rules.block.hr.exec(r);if(e)return{type:"hr",raw:_(e[0],`
+`)}}blockquote(r){let e=this.rules.block.blockquote.exec(r);if(e){let t=_(e[0],`
+`).split(`
+`),n="",s="",l=[];for(;t.length>0;){let i2=!1,a=[],o;for(o=0;o<t.length;o++)if(this.rules.other.blockquoteStart.test(t[o]))a.push(t[o]),i2=!0;else if(!i2)a.push(
+t[o]);else break;t=t.slice(o);let p=a.join(`
+`),c=p.replace(this.rules.other.blockquoteMarkerWhitespace,(k,f,w2)=>w2.startsWith(" ")?f+" "+w2.slice(1):f+re(w2,f.length)).replace(this.rules.other.blockquoteSetextReplace,
+`
+    $1`).replace(this.rules.other.blockquoteSetextReplace2,"");n=n?`${n}
+${p}`:p,s=s?`${s}
+${c}`:c;let u=this.lexer.state.top;if(this.lexer.state.top=!0,this.lexer.blockTokens(c,l,!0),this.lexer.state.top=u,t.length===0)break;let h=l.at(-1);if(h?.type===
+"code"||h?.type==="heading"||h?.type==="hr"||h?.type==="html"||h?.type==="table")break;if(h?.type==="blockquote"){let k=h,f=t.join(`
+`),w2=k.raw+`
+`+f.replace(this.rules.other.blockquoteSetextReplace2,""),d=this.blockquote(w2);l[l.length-1]=d;let b=w2.substring(d.raw.length).replace(/^\n/,""),z=b?b.split(`\
+
+`).length:0,m=z?t.slice(0,-z):t;if(m.length>0&&(n=`${n}
+${m.join(`
+`)}`),s=s.substring(0,s.length-k.text.length)+d.text,t=t.slice(m.length),t.length>0&&this.rules.other.blockquoteStart.test(t[0]))continue;break}else if(h?.type===
+"list"){let k=h,f=k.raw+`
+`+t.join(`
+`),w2=this.list(f);l[l.length-1]=w2;let d=w2.raw.length>k.raw.length?f.slice(k.raw.length+1,w2.raw.length).split(`
+`).length:0;if(d>0){let b=t.slice(0,d).join(`
+`);n=`${n}
+${b}`,s=`${s}
+${b}`}if(t=t.slice(d),t.length>0&&!this.rules.other.blockquoteStart.test(t[0]))break;continue}}return{type:"blockquote",raw:n,tokens:l,text:s}}}list(r){let e=this.
+rules.block.list.exec(r);if(e){if(!this.options.pedantic&&this.lexer.state.lastToken?.type==="text"&&!this.rules.other.listInterruptsParagraph.test(r))return;let t=r,
+n=()=>t.length-r.length,s=e[1].trim(),l=s.length>1,i2={type:"list",raw:"",ordered:l,start:l?+s.slice(0,-1):"",loose:!1,items:[]};s=l?`\\d{1,9}\\${s.slice(-1)}`:
+`\\${s}`,this.options.pedantic&&(s=l?s:"[*+-]");let a=this.rules.other.listItemRegex(s),o=!1;for(;r;){let u=!1,h="";if(!(e=a.exec(r))||this.rules.block.hr.test(
+r))break;let k=n();r=r.substring(e[0].length);let f=e[2].split(`
+`,1)[0],w2=e[1].length,d=this.options.pedantic?re(f,w2):f.replace(this.rules.other.leadingSpaceTab,v=>re(v,w2)),b=r.split(`
+`,1)[0],z=!d.trim(),m=0;if(this.options.pedantic?(m=2,h=d.trimStart()):z?m=w2+1:(m=d.search(this.rules.other.nonSpaceChar),m=m>4?1:m,h=d.slice(m),m+=w2),z&&this.
+rules.other.blankLine.test(b)&&(r=r.substring(b.length+1),u=!0),!u){let v=this.rules.other.nextBulletRegex(m),H=this.rules.other.hrRegex(m),K=this.rules.other.fencesBeginRegex(
+m),E=this.options.pedantic?this.rules.other.pedanticHeadingBeginRegex(m):this.rules.other.headingBeginRegex(m),N=this.rules.other.htmlBeginRegex(m),J=this.rules.
+other.blockquoteBeginRegex(m),se=!1;for(;r;){let fe=r.split(`
+`,1)[0],Z;if(b=fe,this.options.pedantic?(b=b.replace(this.rules.other.listReplaceNesting,"  "),Z=b):Z=b.replace(this.rules.other.leadingSpaceTab,y=>re(y)),K.test(
+b)||E.test(b)||N.test(b)||J.test(b)||v.test(b)||H.test(b))break;if(Z.search(this.rules.other.nonSpaceChar)>=m||!b.trim())h+=`
+`+Z.slice(m),se=!1;else{if(z)break;let y=d;if(!this.options.pedantic&&!h.includes(`
+`)&&!d.includes("	")){let D;for(;!H.test(y)&&(D=this.rules.other.nestedBlockMarker.exec(y));)y=y.slice(D[0].length);if(!y.trim())break}if(y.replace(this.rules.other.
+tabCharGlobal,"    ").search(this.rules.other.nonSpaceChar)>=4||K.test(y)||E.test(y)||N.test(y)||H.test(y))break;if(!this.options.pedantic&&!se){let D=d.replace(
+this.rules.other.nestedContainerMarkers,"");if(this.rules.block.fences.test(D)||this.rules.block.heading.test(D)||this.rules.block.hr.test(D))break}let je=!this.
+options.pedantic&&/^ {0,3}(?:=+|-+) *$/.test(b)&&this.rules.block.lheading.test(`${d}
+${b}`)?`    ${Z.replace(/^ {0,3}/,"")}`:b;h+=`
+`+je,se=!0}z=!b.trim(),r=r.substring(fe.length+1),d=Z.slice(m)}}let Q=t.slice(k,n());i2.loose||(o?i2.loose=!0:this.rules.other.doubleBlankLine.test(Q)&&(o=!0)),
+i2.items.push({type:"list_item",raw:Q,task:!!this.options.gfm&&this.rules.other.listIsTask.test(h),loose:!1,text:h,tokens:[]})}let p=i2.items.at(-1);if(p)p.raw=
+p.raw.trimEnd(),p.text=p.text.trimEnd();else return;i2.raw=t.slice(0,n()).trimEnd();let c=[];for(let u of i2.items)if(this.lexer.state.top=!1,c.push(this.lexer.
+inlineQueue.length),u.tokens=this.lexer.blockTokens(u.text,[]),!i2.loose){let h=u.tokens.filter(f=>f.type==="space"),k=h.length>0&&h.some(f=>this.rules.other.anyLine.
+test(f.raw));i2.loose=k}for(let u=0;u<i2.items.length;u++){let h=i2.items[u],k=h.tokens[0];if(h.task&&(k?.type==="text"||k?.type==="paragraph")){h.text=h.text.replace(
+this.rules.other.listReplaceTask,""),k.raw=k.raw.replace(this.rules.other.listReplaceTask,""),k.text=k.text.replace(this.rules.other.listReplaceTask,"");let f=this.
+lexer.inlineQueue;for(let d=c[u];d<f.length;d++)if(f[d].tokens===k.tokens){f[d].src=f[d].src.replace(this.rules.other.listReplaceTask,"");break}let w2=this.rules.
+other.listTaskCheckbox.exec(h.raw);if(w2){let d={type:"checkbox",raw:w2[0]+" ",checked:w2[0]!=="[ ]"};h.checked=d.checked,i2.loose?h.tokens[0]&&["paragraph","te\
+xt"].includes(h.tokens[0].type)&&"tokens"in h.tokens[0]&&h.tokens[0].tokens?(h.tokens[0].raw=d.raw+h.tokens[0].raw,h.tokens[0].text=d.raw+h.tokens[0].text,h.tokens[0].
+tokens.unshift(d)):h.tokens.unshift({type:"paragraph",raw:d.raw,text:d.raw,tokens:[d]}):h.tokens.unshift(d)}}else h.task&&(h.task=!1)}if(i2.loose)for(let u of i2.
+items){u.loose=!0;for(let h of u.tokens)h.type==="text"&&(h.type="paragraph")}return i2}}html(r){let e=this.rules.block.html.exec(r);if(e){if(this.lexer.state.lastToken?.
+type==="paragraph"&&!this.rules.other.htmlBeginRegex(4).test(r))return;let t=Le(e[0]);return{type:"html",block:!0,raw:t,pre:e[1]==="pre"||e[1]==="script"||e[1]===
+"style",text:t}}}def(r){let e=this.rules.block.def.exec(r);if(e){if(!this.rules.other.startAngleBracket.test(e[2])&&Be(e[2],"()")!==-1)return;let t=te(e[1]),n=e[2]?
+e[2].replace(this.rules.other.hrefBrackets,"$1").replace(this.rules.inline.anyPunctuation,"$1"):"",s=e[3]?e[3].substring(1,e[3].length-1).replace(this.rules.inline.
+anyPunctuation,"$1"):e[3];return{type:"def",tag:t,raw:_(e[0],`
+`),href:n,title:s}}}table(r){let e=this.rules.block.table.exec(r);if(!e||!this.rules.other.tableDelimiter.test(e[2]))return;let t=Ee(e[1]),n=e[2].replace(this.rules.
+other.tableAlignChars,"").split("|"),s=e[3]?.trim()?e[3].replace(this.rules.other.tableRowBlankLine,"").split(`
+`):[],l={type:"table",raw:_(e[0],`
+`),header:[],align:[],rows:[]};if(t.length===n.length){for(let i2 of n)this.rules.other.tableAlignRight.test(i2)?l.align.push("right"):this.rules.other.tableAlignCenter.
+test(i2)?l.align.push("center"):this.rules.other.tableAlignLeft.test(i2)?l.align.push("left"):l.align.push(null);for(let i2=0;i2<t.length;i2++)l.header.push({text:t[i2],
+tokens:this.lexer.inline(t[i2]),header:!0,align:l.align[i2]});for(let i2 of s)l.rows.push(Ee(i2,l.header.length).map((a,o)=>({text:a,tokens:this.lexer.inline(a),
+header:!1,align:l.align[o]})));return l}}lheading(r){let e=this.rules.block.lheading.exec(r);if(e){let t=e[1].trim();return{type:"heading",raw:_(e[0],`
+`),depth:e[2].charAt(0)==="="?1:2,text:t,tokens:this.lexer.inline(t)}}}paragraph(r){let e=this.rules.block.paragraph.exec(r);if(e){let t=e[1].charAt(e[1].length-
+1)===`
+`?e[1].slice(0,-1):e[1];return{type:"paragraph",raw:e[0],text:t,tokens:this.lexer.inline(t)}}}text(r){let e=this.rules.block.text.exec(r);if(e)return{type:"text",
+raw:e[0],text:e[0],tokens:this.lexer.inline(e[0])}}escape(r){if(r.charCodeAt(0)!==92)return;let e=this.rules.inline.escape.exec(r);if(e)return{type:"escape",raw:e[0],
+text:e[1]}}tag(r){if(r.charCodeAt(0)!==60)return;let e=this.rules.inline.tag.exec(r);if(e)return!this.lexer.state.inLink&&this.rules.other.startATag.test(e[0])?
+this.lexer.state.inLink=!0:this.lexer.state.inLink&&this.rules.other.endATag.test(e[0])&&(this.lexer.state.inLink=!1),!this.lexer.state.inRawBlock&&this.rules.other.
+startPreScriptTag.test(e[0])?this.lexer.state.inRawBlock=!0:this.lexer.state.inRawBlock&&this.rules.other.endPreScriptTag.test(e[0])&&(this.lexer.state.inRawBlock=
+!1),{type:"html",raw:e[0],inLink:this.lexer.state.inLink,inRawBlock:this.lexer.state.inRawBlock,block:!1,text:e[0]}}link(r){if(this.lexer.state.linkParenPossible===
+!1)return;let e=r.charCodeAt(0);if(e!==91&&e!==33)return;let t=this.rules.inline.link.exec(r);if(t){let n=t[0].charAt(0)==="!"?2:1;if(!this.options.pedantic&&De(
+r,t[1],n,this.rules))return;let s=t[2].trim();if(!this.options.pedantic&&this.rules.other.startAngleBracket.test(s)){if(!this.rules.other.endAngleBracket.test(s))
+return;let o=_(s.slice(0,-1),"\\");if((s.length-o.length)%2===0)return}else{let o=Be(t[2],"()");if(o===-2)return;if(o>-1){let p=(t[0].indexOf("!")===0?5:4)+t[1].
+length+o;t[2]=t[2].substring(0,o),t[0]=t[0].substring(0,p).trim(),t[3]=""}}let l=_(t[0].slice(0,-1),"\\");if((t[0].length-l.length)%2===0)return;let i2=t[2],a="";
+if(this.options.pedantic){let o=this.rules.other.pedanticHrefTitle.exec(i2);o&&(i2=o[1],a=o[3])}else a=t[3]?t[3].slice(1,-1):"";return i2=i2.trim(),this.rules.other.
+startAngleBracket.test(i2)&&(this.options.pedantic&&!this.rules.other.endAngleBracket.test(s)?i2=i2.slice(1):i2=i2.slice(1,-1)),Ze(t,{href:i2&&i2.replace(this.rules.
+inline.anyPunctuation,"$1"),title:a&&a.replace(this.rules.inline.anyPunctuation,"$1")},t[0],this.lexer,this.rules)}}reflink(r,e){let t=r.charCodeAt(0);if(t!==91&&
+t!==33)return;let n;if((n=this.rules.inline.reflink.exec(r))||(n=this.rules.inline.nolink.exec(r))){let s=n[0].charAt(0)==="!"?2:1;if(!this.options.pedantic&&De(
+r,n[1],s,this.rules))return;let l=e[te(n[2]||n[1])];if(!l){let i2=n[0].charAt(0);return{type:"text",raw:i2,text:i2}}return Ze(n,l,n[0],this.lexer,this.rules)}}emStrong(r,e,t=""){
+let n=this.rules.inline.emStrongLDelim.exec(r);if(!n||!n[1]&&!n[2]&&!n[3]&&!n[4])return;let s=n[0][0],l=t===s,i2=e.length-r.length,a=i2;for(;!this.options.pedantic&&
+a>0&&e[a-1]===s;)a--;let o=[...e.slice(Math.max(0,a-2),a)].at(-1)??"",p=o==="*"||o==="_"||!!this.rules.inline.punctuation.exec(o);a<i2&&(t=o);let c=a<i2?p:t==="\
+*"||t==="_"||!!this.rules.inline.punctuation.exec(t);if(n[4]&&t.match(this.rules.other.unicodeAlphaNumeric))return;let u=n[1]||n[3]||"";if(!u||!t||c){let h=[...n[0]].
+length-1,k,f,w2=h,d=0,b=i2-a+h,z=!this.options.pedantic&&!!o.trim()&&(!!u||s==="*"&&!p);if(s!=="*"&&s!=="_")return;let m=s==="*"?this.rules.inline.emStrongRDelimAst:
+this.rules.inline.emStrongRDelimUnd,Q=qe(this,e,s),v=e.length-r.length+h;if(Q<v)return;e=e.slice(-1*r.length+h);let H=Q-v;for(m.lastIndex=0;(n=m.exec(e))!==null&&
+!(n.index>H);){if(k=n[1]||n[2]||n[3]||n[4]||n[5]||n[6],!k)continue;if(f=[...k].length,n[3]||n[4]){w2+=f;continue}else if((n[5]||n[6]||z)&&b%3&&!((b+f)%3)){if(l&&
+(n[5]||n[6]))break;d+=f;continue}if(w2-=f,w2>0)continue;f=Math.min(f,f+w2+d);let K=[...n[0]][0].length,E=r.slice(0,h+n.index+K+f);if(Math.min(h,f)%2){let J=E.slice(
+1,-1);return{type:"em",raw:E,text:J,tokens:this.lexer.inlineTokens(J)}}let N=E.slice(2,-2);return{type:"strong",raw:E,text:N,tokens:this.lexer.inlineTokens(N)}}}}codespan(r){
+if(r.charCodeAt(0)!==96)return;let e=this.rules.inline.code.exec(r);if(e){let t=e[2].replace(this.rules.other.newLineCharGlobal," "),n=this.rules.other.nonSpaceChar.
+test(t),s=this.rules.other.startingSpaceChar.test(t)&&this.rules.other.endingSpaceChar.test(t);return n&&s&&(t=t.substring(1,t.length-1)),{type:"codespan",raw:e[0],
+text:t}}}br(r){let e=r.charCodeAt(0);if(e!==32&&e!==92&&e!==10)return;let t=this.rules.inline.br.exec(r);if(t)return{type:"br",raw:t[0]}}del(r,e,t=""){if(r.charCodeAt(
+0)!==126)return;let n=this.rules.inline.delLDelim.exec(r);if(n&&(!n[1]||!t||this.rules.inline.punctuation.exec(t))){let s=[...n[0]].length-1,l,i2,a=s,o=this.rules.
+inline.delRDelim,p=ve(this,e),c=e.length-r.length+s;if(p<c)return;e=e.slice(-1*r.length+s);let u=p-c;for(o.lastIndex=0;(n=o.exec(e))!==null&&!(n.index>u);){if(l=
+n[1]||n[2]||n[3]||n[4]||n[5]||n[6],!l||(i2=[...l].length,i2!==s))continue;if(n[3]||n[4]){a+=i2;continue}if(a-=i2,a>0)continue;i2=Math.min(i2,i2+a);let h=[...n[0]][0].
+length,k=r.slice(0,s+n.index+h+i2),f=k.slice(s,-s);return{type:"del",raw:k,text:f,tokens:this.lexer.inlineTokens(f)}}}}autolink(r){if(r.charCodeAt(0)!==60)return;
+let e=this.rules.inline.autolink.exec(r);if(e){let t,n;return e[2]==="@"?(t=e[1],n="mailto:"+t):(t=e[1],n=t),{type:"link",raw:e[0],text:t,href:n,autolink:!0,tokens:[
+{type:"text",raw:t,text:t}]}}}url(r){let e;if(e=this.rules.inline.url.exec(r)){let t,n;if(e[2]==="@")t=e[0],n="mailto:"+t;else{let s;do s=e[0],e[0]=this.rules.inline.
+_backpedal.exec(e[0])?.[0]??"";while(s!==e[0]);t=e[0],e[1]==="www."?n="http://"+e[0]:n=e[0]}return{type:"link",raw:e[0],text:t,href:n,autolink:!0,tokens:[{type:"\
+text",raw:t,text:t}]}}}inlineText(r){let e=this.rules.inline.text.exec(r);if(e){let t=this.lexer.state.inRawBlock;return{type:"text",raw:e[0],text:t?e[0]:Mt(e[0]),
+escaped:t}}}},R=class ke{tokens;options;state;inlineQueue;tokenizer;constructor(e){this.tokens=[],this.tokens.links=Object.create(null),this.options=e||P,this.options.
+tokenizer=this.options.tokenizer||new C,this.tokenizer=this.options.tokenizer,this.tokenizer.options=this.options,this.tokenizer.lexer=this,this.inlineQueue=[],
+this.state={inLink:!1,inRawBlock:!1,linkEmitted:!1,linkParenPossible:!0,top:!0};let t={other:S,block:ee.normal,inline:G.normal};this.options.pedantic?(t.block=ee.
+pedantic,t.inline=G.pedantic):this.options.gfm&&(t.block=ee.gfm,this.options.breaks?t.inline=G.breaks:t.inline=G.gfm),this.tokenizer.rules=t}static get rules(){
+return{block:ee,inline:G}}static lex(e,t){return new ke(t).lex(e)}static lexInline(e,t){return new ke(t).inlineTokens(e)}lex(e){e=e.replace(S.carriageReturn,`
+`),this.blockTokens(e,this.tokens);for(let t=0;t<this.inlineQueue.length;t++){let n=this.inlineQueue[t];this.state.inRawBlock=!1,this.inlineTokens(n.src,n.tokens)}
+return this.inlineQueue=[],this.tokens}blockTokens(e,t=[],n=!1){this.tokenizer.lexer=this;let s=this.state.lastToken;this.options.pedantic&&(e=e.replace(S.tabCharGlobal,
+"    ").replace(S.spaceLine,""));let l=1/0,i2,a=this.options.gfm&&!this.options.pedantic&&this.tokenizer.paragraph===C.prototype.paragraph;for(;e;){if(e.length<
+l)l=e.length;else{this.infiniteLoopError(e.charCodeAt(0));break}this.state.lastToken=t.at(-1);let o;if(this.options.extensions?.block?.some(c=>(o=c.call({lexer:this},
+e,t))?(e=e.substring(o.raw.length),t.push(o),!0):!1))continue;if(o=this.tokenizer.space(e)){e=e.substring(o.raw.length);let c=t.at(-1);o.raw.length===1&&c!==void 0?
+c.raw+=`
+`:t.push(o);continue}if(o=this.tokenizer.code(e)){e=e.substring(o.raw.length);let c=t.at(-1);c?.type==="paragraph"||c?.type==="text"?(c.raw+=(c.raw.endsWith(`
+`)?"":`
+`)+o.raw,c.text+=`
+`+o.text,this.inlineQueue.at(-1).src=c.text):t.push(o);continue}if(o=this.tokenizer.fences(e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.
+heading(e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.hr(e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.blockquote(
+e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.list(e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.html(e)){e=e.
+substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.def(e)){e=e.substring(o.raw.length);let c=t.at(-1);c?.type==="paragraph"||c?.type==="text"?(c.raw+=
+(c.raw.endsWith(`
+`)?"":`
+`)+o.raw,c.text+=`
+`+o.raw,this.inlineQueue.at(-1).src=c.text):(this.tokens.links[o.tag]||(this.tokens.links[o.tag]={href:o.href,title:o.title}),t.push(o));continue}if(o=this.tokenizer.
+table(e)){e=e.substring(o.raw.length),t.push(o);continue}if(o=this.tokenizer.lheading(e)){e=e.substring(o.raw.length),t.push(o);continue}let p=e;if(this.options.
+extensions?.startBlock){let c=1/0,u=e.slice(1),h;this.options.extensions.startBlock.forEach(k=>{h=k.call({lexer:this},u),typeof h=="number"&&h>=0&&(c=Math.min(c,
+h))}),c<1/0&&c>=0&&(p=e.substring(0,c+1))}if(this.state.top&&(o=this.tokenizer.paragraph(p))){let c=t.at(-1);(n||c===i2&&a)&&c?.type==="paragraph"?(c.raw+=(c.raw.
+endsWith(`
+`)?"":`
+`)+o.raw,c.text+=`
+`+o.text,this.inlineQueue.pop(),this.inlineQueue.at(-1).src=c.text,i2=c):(t.push(o),i2=o),n=p.length!==e.length,e=e.substring(o.raw.length);continue}if(o=this.tokenizer.
+text(e)){e=e.substring(o.raw.length);let c=t.at(-1);c?.type==="text"?(c.raw+=(c.raw.endsWith(`
+`)?"":`
+`)+o.raw,c.text+=`
+`+o.text,this.inlineQueue.pop(),this.inlineQueue.at(-1).src=c.text):t.push(o);continue}if(e){this.infiniteLoopError(e.charCodeAt(0));break}}return this.state.top=
+!0,this.state.lastToken=s,t}inline(e,t=[]){return this.inlineQueue.push({src:e,tokens:t}),t}linkInText(e){if(!e.includes("["))return!1;let t=this.tokenizer.rules.
+inline.link;for(let n of e.matchAll(this.tokenizer.rules.inline.blockSkip))if(t.test(n[0])&&e.charAt(n.index-1)!=="!")return!0;for(let n of e.matchAll(this.tokenizer.
+rules.inline.reflinkSearch)){let s=n[0],l=s.lastIndexOf("[");if(!(s.charAt(0)==="!"||!Object.hasOwn(this.tokens.links,te(s.slice(l+1,-1))))&&!(l>1&&this.linkInText(
+s.slice(1,l-1))))return!0}return!1}inlineTokens(e,t=[]){this.tokenizer.lexer=this;let n=this.state.linkParenPossible;this.state.linkParenPossible=e.includes(")");
+try{return this.#t(e,t)}finally{this.state.linkParenPossible=n}}#t(e,t){let n=e.includes("*")||e.includes("_")||e.includes("~"),s=n||this.options.hooks?.emStrongMask||
+this.tokenizer.emStrong!==C.prototype.emStrong||this.tokenizer.del!==C.prototype.del?this.#n(e):e;if(!n)return this.#e(e,s,t);Ot(this.tokenizer,s);try{return this.#e(
+e,s,t)}finally{jt(this.tokenizer)}}#e(e,t,n){let s=!1,l="",i2=1/0;for(;e;){if(e.length<i2)i2=e.length;else{this.infiniteLoopError(e.charCodeAt(0));break}s||(l=""),
+s=!1;let a;if(this.options.extensions?.inline?.some(c=>(a=c.call({lexer:this},e,n))?(e=e.substring(a.raw.length),n.push(a),!0):!1))continue;if(a=this.tokenizer.
+escape(e)){e=e.substring(a.raw.length),n.push(a);continue}if(a=this.tokenizer.tag(e)){e=e.substring(a.raw.length),n.push(a);continue}if(a=this.tokenizer.link(e)){
+e=e.substring(a.raw.length),n.push(a);continue}if(a=this.tokenizer.reflink(e,this.tokens.links)){e=e.substring(a.raw.length);let c=n.at(-1);a.type==="text"&&c?.
+type==="text"?(c.raw+=a.raw,c.text+=a.text):n.push(a);continue}let o=e[0];if(o==="*"||o==="_"){let c=t.length-e.length;if(qe(this.tokenizer,t,o)<=c){let u=1;for(;u<
+e.length&&e.charCodeAt(u)===o.charCodeAt(0);)u++;let h=e.substring(0,u),k=n.at(-1);k?.type==="text"&&!k.escaped?(k.raw+=h,k.text+=h):n.push({type:"text",raw:h,text:h,
+escaped:!1}),e=e.substring(u),l=o,s=!0;continue}}else if(o==="~"){let c=t.length-e.length;if(ve(this.tokenizer,t)<=c){let u=1;for(;u<e.length&&e.charCodeAt(u)===
+126;)u++;let h=e.substring(0,u),k=n.at(-1);k?.type==="text"&&!k.escaped?(k.raw+=h,k.text+=h):n.push({type:"text",raw:h,text:h,escaped:!1}),e=e.substring(u),l=o,
+s=!0;continue}}if(a=this.tokenizer.emStrong(e,t,l)){e=e.substring(a.raw.length),n.push(a);continue}if(a=this.tokenizer.codespan(e)){e=e.substring(a.raw.length),
+n.push(a);continue}if(a=this.tokenizer.br(e)){e=e.substring(a.raw.length),n.push(a);continue}if(a=this.tokenizer.del(e,t,l)){e=e.substring(a.raw.length),n.push(
+a);continue}if(a=this.tokenizer.autolink(e)){e=e.substring(a.raw.length),n.push(a);continue}if(!this.state.inLink&&(a=this.tokenizer.url(e))){e=e.substring(a.raw.
+length),n.push(a);continue}let p=e;if(this.options.extensions?.startInline){let c=1/0,u=e.slice(1),h;this.options.extensions.startInline.forEach(k=>{h=k.call({lexer:this},
+u),typeof h=="number"&&h>=0&&(c=Math.min(c,h))}),c<1/0&&c>=0&&(p=e.substring(0,c+1))}if(a=this.tokenizer.inlineText(p)){e=e.substring(a.raw.length),a.raw.slice(
+-1)!=="_"&&(l=a.raw.slice(-1)),s=!0;let c=n.at(-1);c?.type==="text"?(c.raw+=a.raw,c.text+=a.text):n.push(a);continue}if(e){this.infiniteLoopError(e.charCodeAt(0));
+break}}return n}#r(e){let{blockSkip:t,tag:n,autolink:s}=this.tokenizer.rules.inline,l="",i2=0,a;for(t.lastIndex=0;a=t.exec(e);){let o=a.index+(a[2]?a[2].length:
+0),p=a.index+a[0].length;if(e.charAt(o)==="<"){let c=e.slice(o),u=n.exec(c)||s.exec(c);if(!u){t.lastIndex=o+1;continue}p=o+u[0].length,t.lastIndex=p}l+=e.slice(
+i2,o)+"["+"a".repeat(p-o-2)+"]",i2=p}return l+e.slice(i2)}#n(e){let t=e;if(this.tokens.links&&e.includes("[")){let n=this.tokenizer.rules.inline.reflinkSearch,s=l=>{
+let i2=l.lastIndexOf("[");if(!Object.hasOwn(this.tokens.links,te(l.slice(i2+1,-1))))return l;if(i2>1&&l.charAt(0)!=="!"){let a=l.slice(1,i2-1);if(this.linkInText(
+a))return"["+a.replace(n,s)+"]["+"a".repeat(l.length-i2-2)+"]"}return"["+"a".repeat(l.length-2)+"]"};t=t.replace(n,s)}return t=t.replace(this.tokenizer.rules.inline.
+anyPunctuationOutsideCode,(n,s,l)=>l?"+".repeat(n.length):s?s+n.slice(s.length,-s.length).replace(/`/g,"+")+s:n),t=this.#r(t),t=this.options.hooks?.emStrongMask?.
+call({lexer:this},t)??t,t}infiniteLoopError(e){let t="Infinite loop on byte: "+e;if(this.options.silent)console.error(t);else throw new Error(t)}},U=class{options;parser;constructor(r){
+this.options=r||P}space(r){return""}code({text:r,lang:e,escaped:t}){let n=(e||"").match(S.notSpaceStart)?.[0],s=r?r.replace(S.endingNewline,"")+`
+`:"";return n?'<pre><code class="language-'+$2(n)+'">'+(t?s:$2(s,!0))+`</code></pre>
+`:"<pre><code>"+(t?s:$2(s,!0))+`</code></pre>
+`}blockquote({tokens:r}){return`<blockquote>
+${this.parser.parse(r)}</blockquote>
+`}html({text:r}){return r}def(r){return""}heading({tokens:r,depth:e}){return`<h${e}>${this.parser.parseInline(r)}</h${e}>
+`}hr(r){return`<hr>
+`}list(r){let e=r.ordered,t=r.start,n="";for(let i2=0;i2<r.items.length;i2++){let a=r.items[i2];n+=this.listitem(a)}let s=e?"ol":"ul",l=e&&t!==1?' start="'+t+'"':
+"";return"<"+s+l+`>
+`+n+"</"+s+`>
+`}listitem(r){return`<li>${this.parser.parse(r.tokens)}</li>
+`}checkbox({checked:r}){return"<input "+(r?'checked="" ':"")+'disabled="" type="checkbox"> '}paragraph({tokens:r}){return`<p>${this.parser.parseInline(r)}</p>
+`}table(r){let e="",t="";for(let s=0;s<r.header.length;s++)t+=this.tablecell(r.header[s]);e+=this.tablerow({text:t});let n="";for(let s=0;s<r.rows.length;s++){let l=r.
+rows[s];t="";for(let i2=0;i2<l.length;i2++)t+=this.tablecell(l[i2]);n+=this.tablerow({text:t})}return n&&(n=`<tbody>${n}</tbody>`),`<table>
+<thead>
+`+e+`</thead>
+`+n+`</table>
+`}tablerow({text:r}){return`<tr>
+${r}</tr>
+`}tablecell(r){let e=this.parser.parseInline(r.tokens),t=r.header?"th":"td";return(r.align?`<${t} align="${r.align}">`:`<${t}>`)+e+`</${t}>
+`}strong({tokens:r}){return`<strong>${this.parser.parseInline(r)}</strong>`}em({tokens:r}){return`<em>${this.parser.parseInline(r)}</em>`}codespan({text:r}){return`\
+<code>${$2(r,!0)}</code>`}br(r){return"<br>"}del({tokens:r}){return`<del>${this.parser.parseInline(r)}</del>`}link({href:r,title:e,text:t,tokens:n,autolink:s}){
+let l=s?$2(t,!0):this.parser.parseInline(n),i2=Ie(r);if(i2===null)return l;r=$2(i2,s);let a='<a href="'+r+'"';return e&&(a+=' title="'+$2(e)+'"'),a+=">"+l+"</a>",
+a}image({href:r,title:e,text:t,tokens:n}){n&&(t=this.parser.parseInline(n,this.parser.textRenderer));let s=Ie(r);if(s===null)return $2(t);r=s;let l=`<img src="${$2(
+r)}" alt="${$2(t)}"`;return e&&(l+=` title="${$2(e)}"`),l+=">",l}text(r){return"tokens"in r&&r.tokens?this.parser.parseInline(r.tokens):"escaped"in r&&r.escaped?
+r.text:$2(r.text)}},ne=class{parser;strong({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}em({text:r,tokens:e}){return e?this.parser.parseInline(
+e,this):r}codespan({text:r}){return r}del({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}html({text:r}){return r}text({text:r}){return r}link({text:r,
+tokens:e}){return e?this.parser.parseInline(e,this):r}image({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}br(){return`
+`}checkbox({raw:r}){return r}},A=class de{options;renderer;textRenderer;constructor(e){this.options=e||P,this.options.renderer=this.options.renderer||new U,this.
+renderer=this.options.renderer,this.renderer.options=this.options,this.renderer.parser=this,this.textRenderer=new ne,this.textRenderer.parser=this}static parse(e,t){
+return new de(t).parse(e)}static parseInline(e,t){return new de(t).parseInline(e)}parse(e){this.renderer.parser=this;let t="";for(let n=0;n<e.length;n++){let s=e[n];
+if(this.options.extensions?.renderers?.[s.type]){let i2=s,a=this.options.extensions.renderers[i2.type].call({parser:this},i2);if(a!==!1||!["space","hr","heading",
+"code","table","blockquote","list","checkbox","html","def","paragraph","text"].includes(i2.type)){t+=a===!1?"":a??"";continue}}let l=s;switch(l.type){case"space":{
+t+=this.renderer.space(l);break}case"hr":{t+=this.renderer.hr(l);break}case"heading":{t+=this.renderer.heading(l);break}case"code":{t+=this.renderer.code(l);break}case"\
+table":{t+=this.renderer.table(l);break}case"blockquote":{t+=this.renderer.blockquote(l);break}case"list":{t+=this.renderer.list(l);break}case"checkbox":{t+=this.
+renderer.checkbox(l);break}case"html":{t+=this.renderer.html(l);break}case"def":{t+=this.renderer.def(l);break}case"paragraph":{t+=this.renderer.paragraph(l);break}case"\
+text":{t+=this.renderer.text(l);break}default:{let i2='Token with "'+l.type+'" type was not found.';if(this.options.silent)return console.error(i2),"";throw new Error(
+i2)}}}return t}parseInline(e,t=this.renderer){this.renderer.parser=this;let n="";for(let s=0;s<e.length;s++){let l=e[s];if(this.options.extensions?.renderers?.[l.
+type]){let a=this.options.extensions.renderers[l.type].call({parser:this},l);if(a!==!1||!["escape","html","link","image","checkbox","strong","em","codespan","br",
+"del","text"].includes(l.type)){n+=a===!1?"":a??"";continue}}let i2=l;switch(i2.type){case"escape":{n+=t.text(i2);break}case"html":{n+=t.html(i2);break}case"lin\
+k":{n+=t.link(i2);break}case"image":{n+=t.image(i2);break}case"checkbox":{n+=t.checkbox(i2);break}case"strong":{n+=t.strong(i2);break}case"em":{n+=t.em(i2);break}case"\
+codespan":{n+=t.codespan(i2);break}case"br":{n+=t.br(i2);break}case"del":{n+=t.del(i2);break}case"text":{n+=t.text(i2);break}default:{let a='Token with "'+i2.type+
+'" type was not found.';if(this.options.silent)return console.error(a),"";throw new Error(a)}}}return n}},j=class{options;block;constructor(r){this.options=r||P}static passThroughHooks=new Set(
+["preprocess","postprocess","processAllTokens","emStrongMask"]);static passThroughHooksRespectAsync=new Set(["preprocess","postprocess","processAllTokens"]);preprocess(r){
+return r}postprocess(r){return r}processAllTokens(r){return r}emStrongMask(r){return r}provideLexer(r=this.block){return r?R.lex:R.lexInline}provideParser(r=this.
+block){return r?A.parse:A.parseInline}};function I(r,e){if(Array.isArray(e))for(let t=0;t<e.length;t++)r.push(e[t]);else r.push(e)}var Me=class{defaults=V();options=this.
+setOptions;parse=this.parseMarkdown(!0);parseInline=this.parseMarkdown(!1);Parser=A;Renderer=U;TextRenderer=ne;Lexer=R;Tokenizer=C;Hooks=j;constructor(...r){this.
+use(...r)}walkTokens(r,e){let t=[];for(let n of r)switch(I(t,e.call(this,n)),n.type){case"table":{let s=n;for(let l of s.header)I(t,this.walkTokens(l.tokens,e));
+for(let l of s.rows)for(let i2 of l)I(t,this.walkTokens(i2.tokens,e));break}case"list":{let s=n;I(t,this.walkTokens(s.items,e));break}default:{let s=n;this.defaults.
+extensions?.childTokens?.[s.type]?this.defaults.extensions.childTokens[s.type].forEach(l=>{let i2=s[l].flat(1/0);I(t,this.walkTokens(i2,e))}):s.tokens&&I(t,this.
+walkTokens(s.tokens,e))}}return t}use(...r){let e=this.defaults.extensions||{renderers:Object.create(null),childTokens:Object.create(null)};return r.forEach(t=>{
+let n={...t};if(n.async=this.defaults.async||n.async||!1,t.extensions&&(t.extensions.forEach(s=>{if(!s.name)throw new Error("extension name required");if("rende\
+rer"in s){let l=e.renderers[s.name];l?e.renderers[s.name]=function(...i2){let a=s.renderer.apply(this,i2);return a===!1&&(a=l.apply(this,i2)),a}:e.renderers[s.name]=
+s.renderer}if("tokenizer"in s){if(!s.level||s.level!=="block"&&s.level!=="inline")throw new Error("extension level must be 'block' or 'inline'");let l=e[s.level];
+l?l.unshift(s.tokenizer):e[s.level]=[s.tokenizer],s.start&&(s.level==="block"?e.startBlock?e.startBlock.push(s.start):e.startBlock=[s.start]:s.level==="inline"&&
+(e.startInline?e.startInline.push(s.start):e.startInline=[s.start]))}"childTokens"in s&&s.childTokens&&(e.childTokens[s.name]=s.childTokens)}),n.extensions=e),t.
+renderer){let s=this.defaults.renderer||new U(this.defaults);for(let l in t.renderer){if(!(l in s))throw new Error(`renderer '${l}' does not exist`);if(["option\
+s","parser"].includes(l))continue;let i2=l,a=t.renderer[i2],o=s[i2];s[i2]=(...p)=>{let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c===!1?"":c??""}}n.renderer=
+s}if(t.tokenizer){let s=this.defaults.tokenizer||new C(this.defaults);for(let l in t.tokenizer){if(!(l in s))throw new Error(`tokenizer '${l}' does not exist`);
+if(["options","rules","lexer"].includes(l))continue;let i2=l,a=t.tokenizer[i2],o=s[i2];s[i2]=(...p)=>{let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c}}n.tokenizer=
+s}if(t.hooks){let s=this.defaults.hooks||new j;for(let l in t.hooks){if(!(l in s))throw new Error(`hook '${l}' does not exist`);if(["options","block"].includes(
+l))continue;let i2=l,a=t.hooks[i2],o=s[i2];j.passThroughHooks.has(l)?s[i2]=p=>{if(s.options.async&&j.passThroughHooksRespectAsync.has(l))return(async()=>{let u=await a.
+call(s,p);return o.call(s,u)})();let c=a.call(s,p);return o.call(s,c)}:s[i2]=(...p)=>{if(s.options.async)return(async()=>{let u=await a.apply(s,p);return u===!1&&
+(u=await o.apply(s,p)),u})();let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c}}n.hooks=s}if(t.walkTokens){let s=this.defaults.walkTokens,l=t.walkTokens;n.walkTokens=
+function(i2){let a=[];return I(a,l.call(this,i2)),s&&I(a,s.call(this,i2)),a}}this.defaults={...this.defaults,...n}}),this}setOptions(r){return this.defaults={...this.
+defaults,...r},this}lexer(r,e){return R.lex(r,e??this.defaults)}parser(r,e){return A.parse(r,e??this.defaults)}parseMarkdown(r){return(e,t)=>{let n={...t},s={...this.
+defaults,...n},l=this.onError(!!s.silent,!!s.async);if(this.defaults.async===!0&&n.async===!1)return l(new Error("marked(): The async option was set to true by \
+an extension. Remove async: false from the parse options object to return a Promise."));if(typeof e>"u"||e===null)return l(new Error("marked(): input parameter \
+is undefined or null"));if(typeof e!="string")return l(new Error("marked(): input parameter is of type "+Object.prototype.toString.call(e)+", string expected"));
+if(s.hooks&&(s.hooks.options=s,s.hooks.block=r),s.async)return(async()=>{let i2=s.hooks?await s.hooks.preprocess(e):e,a=await(s.hooks?await s.hooks.provideLexer(
+r):r?R.lex:R.lexInline)(i2,s),o=s.hooks?await s.hooks.processAllTokens(a):a;s.walkTokens&&await Promise.all(this.walkTokens(o,s.walkTokens));let p=await(s.hooks?
+await s.hooks.provideParser(r):r?A.parse:A.parseInline)(o,s);return s.hooks?await s.hooks.postprocess(p):p})().catch(l);try{s.hooks&&(e=s.hooks.preprocess(e));let i2=(s.
+hooks?s.hooks.provideLexer(r):r?R.lex:R.lexInline)(e,s);s.hooks&&(i2=s.hooks.processAllTokens(i2)),s.walkTokens&&this.walkTokens(i2,s.walkTokens);let a=(s.hooks?
+s.hooks.provideParser(r):r?A.parse:A.parseInline)(i2,s);return s.hooks&&(a=s.hooks.postprocess(a)),a}catch(i2){return l(i2)}}}onError(r,e){return t=>{if(t.message+=
+`
+Please report this to https://github.com/markedjs/marked.`,r){let n="<p>An error occurred:</p><pre>"+$2(t.message+"",!0)+"</pre>";return e?Promise.resolve(n):n}
+if(e)return Promise.reject(t);throw t}}},q=new Me;function x(r,e){return q.parse(r,e)}x.options=x.setOptions=function(r){return q.setOptions(r),x.defaults=q.defaults,
+xe(x.defaults),x},x.getDefaults=V,x.defaults=P;function Oe(...r){return q.use(...r),x.defaults=q.defaults,xe(x.defaults),x}x.use=Oe,x.walkTokens=function(r,e){return q.
+walkTokens(r,e)},x.parseInline=q.parseInline,x.Parser=A,x.parser=A.parse,x.Renderer=U,x.TextRenderer=ne,x.Lexer=R,x.lexer=R.lex,x.Tokenizer=C,x.Hooks=j,x.parse=
+x;var Nt=x.options,Ft=x.setOptions,Wt=x.walkTokens,Xt=x.parseInline;var Ut=A.parse,Kt=R.lex;var CHARS_MAX=3e5;function Markdown({text:text2}){return text2.length>CHARS_MAX?i("pre",{class:"markdown",children:text2}):i("div",{class:"markdown",children:blocks(
+Kt(text2))})}function blocks(tokens){return tokens.map(block)}function block(token,index){switch(token.type){case"heading":return heading(token,index);case"para\
+graph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.tokens?spans(token.tokens??[]):decoded(token.text)},index);case"\
+code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquote":return i("blockquote",{children:blocks(token.tokens)},index);case"\
+hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i("li",{children:blocks(item.tokens)},at2));return list2.ordered?i("ol",
+{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"table":{let table=token;return i("div",{class:"scroll-x",tabIndex:0,role:"\
+region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:table.header.map((cell,at2)=>i("th",{scope:"col",children:spans(
+cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place)=>i("td",{children:spans(cell.tokens)},place))},at2))})]})},
+index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i("p",{children:token.raw},index)}}function heading(token,index){
+let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.depth===2?i("h3",{children:inside},index):i("h4",{children:inside},index)}
+function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.type){case"strong":return i("strong",{children:spans(token.tokens)},index);case"\
+em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"del":return i("del",{children:spans(token.tokens)},index);case"codespan":return i(
+"code",{children:token.text},index);case"br":return i("br",{},index);case"link":{let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",
+children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"image":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.
+text},index):i("span",{children:token.text},index);case"escape":case"text":return i("span",{children:decoded(token.text)},index);default:return i("span",{children:token.
+raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:
+null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,
+one=>NAMED[one]??one)}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,DEPTH_MAX=6,MEMBERS_MAX=100;function ApiDocument({product,api:id}){
+let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.
+again});if(!found.value)return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"\
+Product"})}),i("div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.kind==="graphql"&&
+typeof document=="string"&&i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})}),document&&typeof document=="object"&&i(
+Operations,{document,api}),!document&&i(Empty,{title:"This API has no documentation",children:api.kind==="mcp"&&i($,{children:"Connect a client of the Model Con\
+text Protocol to its address."})}),i("p",{children:i(LinkButton,{kind:"primary",href:link(["products",product]),children:"Get access"})})]})}function Operations({
+document,api}){let operations=[];for(let[path,item]of Object.entries(object(document.paths)))for(let method of METHODS){let value=object(item)[method];value&&typeof value==
+"object"&&operations.length<OPERATIONS_MAX&&operations.push({method,path,value,shared:list(object(item).parameters)})}return i($,{children:[text(document.info?.
+description)&&i(Panel,{class:"prose",children:i(Markdown,{text:text(document.info?.description)})}),operations.map(operation=>i(OperationPanel,{document,api,operation},
+`${operation.method} ${operation.path}`))]})}function OperationPanel({document,api,operation}){let{method,path,value,shared}=operation,parameters=[...shared,...list(
+value.parameters)].map(one=>resolved(document,one)).slice(0,MEMBERS_MAX),body=Object.entries(object(resolved(document,value.requestBody)?.content))[0],answers=Object.
+entries(object(value.responses)).slice(0,MEMBERS_MAX);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?"warn":"accent",children:method.
+toUpperCase()})," ",i("code",{children:path})]}),note:text(value.summary),children:i("div",{class:"body stack",children:[value.deprecated&&i("p",{children:"Depr\
+ecated."}),text(value.description)&&i(Markdown,{text:text(value.description)}),i("p",{children:i("code",{class:"muted",children:base(api).replace(/\/$/,"")+path})}),
+parameters.length>0&&i("table",{class:"plain",children:[i("caption",{class:"sr",children:"Parameters"}),i("thead",{children:i("tr",{children:[i("th",{scope:"col",
+children:"Parameter"}),i("th",{scope:"col",children:"In"}),i("th",{scope:"col",children:"Type"}),i("th",{scope:"col",children:"Meaning"})]})}),i("tbody",{children:parameters.
+map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required&&" *"]}),i("td",{children:text(one?.in)}),i(
+"td",{children:kind(document,one?.schema)}),i("td",{children:text(one?.description)})]},index))})]}),body&&i("details",{children:[i("summary",{children:["Body: ",
+body[0]]}),i(Schema,{document,schema:object(body[1]).schema,depth:0})]}),answers.map(([status,answer])=>{let shown=resolved(document,answer),content=Object.entries(
+object(shown?.content))[0];return i("details",{children:[i("summary",{children:[status," ",text(shown?.description)]}),content?i(Schema,{document,schema:object(
+content[1]).schema,depth:0}):i("p",{children:"No body."})]},status)})]})})}function Schema({document,schema,depth}){let shown=resolved(document,schema);if(!shown||
+typeof shown!="object"||depth>DEPTH_MAX)return i("p",{children:"…"});let inner=shown.type==="array"?resolved(document,shown.items):shown,members=Object.entries(
+object(inner?.properties)).slice(0,MEMBERS_MAX),required=new Set(list(inner?.required));return members.length===0?i("p",{children:[i("code",{children:kind(document,
+shown)})," ",text(shown.description)]}):i("ul",{class:"schema-members",children:[shown.type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{
+let value=resolved(document,member),nested=Object.keys(object((value?.type==="array"?resolved(document,value.items):value)?.properties)).length>0;return i("li",
+{children:[i("code",{children:name}),required.has(name)&&" *"," ",i("small",{children:kind(document,value)})," ",text(value?.description),nested&&i(Schema,{document,
+schema:value,depth:depth+1})]},name)})]})}function resolved(document,value){let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!=
+"string")return at2;if(!reference.startsWith("#/"))return{description:reference};at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(
+/~1/g,"/").replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function kind(document,schema){
+let shown=resolved(document,schema);if(!shown||typeof shown!="object")return"";let type=Array.isArray(shown.type)?shown.type.join(" or "):text(shown.type),values=Array.
+isArray(shown.enum)?`: ${shown.enum.slice(0,20).map(String).join(", ")}`:"";return shown.type==="array"?`list of ${text(resolved(document,shown.items)?.type)||"\
+anything"}`:`${type||"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?
+value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){return typeof value=="string"?value:""}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80;function Search(){let[words,setWords]=w(""),found=useLoaded(async()=>({products:(await get("products")).products,pages:(await get("pages")).pages}),
+[developer.value?.id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words.toLowerCase().split(/\s+/).filter(Boolean),
+has=text2=>wanted.every(word=>text2.toLowerCase().includes(word)),hits=!wanted.length||!found.value?[]:[...found.value.products.filter(one=>has([one.name,one.summary,
+...one.apis.map(api=>`${api.name} ${api.listen_path}`)].join(" "))).map(one=>({to:link(["products",one.id]),title:one.name,text:one.summary})),...found.value.pages.
+filter(one=>has(`${one.title} ${one.text}`)).map(one=>({to:link(["pages",one.id]),title:one.title,text:around(one.text,wanted[0]??"")}))];return i($,{children:[
+i("h1",{class:"page",children:"Search"}),i(Field,{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words,onInput:event=>setWords(event.currentTarget.
+value)})}),i("p",{role:"status",class:"sr",children:wanted.length?`${hits.length} found`:""}),wanted.length>0&&hits.length===0&&i(Empty,{icon:"search",title:"No\
+thing found"}),i("ul",{class:"cards",children:hits.map(hit=>i("li",{class:"panel card",children:[i("h2",{children:i("a",{href:hit.to,children:hit.title})}),i("p",
+{children:hit.text})]},hit.to))})]})}function around(text2,word){let at2=Math.max(0,text2.toLowerCase().indexOf(word)-AROUND);return`${at2>0?"…":""}${text2.slice(
+at2,at2+2*AROUND)}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
+retry:found.again});let run=async work=>{try{await work(),found.again(),await load()}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{
+class:"page-head",children:[i("h1",{children:"Teams"}),i(Button,{icon:"plus",onClick:()=>setAsked("new"),children:"New team"})]}),found.value?.teams.map(team=>i(
+Panel,{title:team.name,actions:team.role==="owner"&&i(Button,{icon:"plus",onClick:()=>setAsked(team),children:"Invite"}),children:i("ul",{class:"body rows",children:team.
+members.map(member=>i("li",{children:[i("div",{children:[i("strong",{children:i("bdi",{children:member.name})}),i("small",{children:member.mail})]}),i(Badge,{tone:"\
+muted",children:member.role}),(team.role==="owner"||member.id===developer.value?.id)&&team.members.length>1&&i(Button,{kind:"quiet",icon:"trash","aria-label":`R\
+emove ${member.name} from ${team.name}`,onClick:()=>{confirm(`Remove ${member.name} from ${team.name}?`)&&run(()=>call("DELETE",`teams/${team.id}/members/${member.
+id}`))}})]},member.id))})},team.id)),asked&&i(Form,{team:asked,close:()=>setAsked(null),run})]})}function Form({team,close,run}){let send=event=>{event.preventDefault();
+let form=new FormData(event.currentTarget),text2=name=>String(form.get(name)??"");run(async()=>{team==="new"?await call("POST","teams",{name:text2("name")}):(await call(
+"POST",`teams/${team.id}/invitations`,{mail:text2("mail"),role:text2("role")}),say("ok","The invitation is on its way.")),close()})};return i(Dialog,{title:team===
+"new"?"New team":`Invite to ${team.name}`,close,children:i("form",{class:"stack",onSubmit:send,children:[team==="new"?i(Field,{label:"Name",children:i("input",{
+name:"name",maxLength:100,required:!0,autofocus:!0})}):i($,{children:[i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",required:!0,autofocus:!0})}),
+i(Field,{label:"Role",children:i("select",{name:"role",children:[i("option",{value:"member",children:"member"}),i("option",{value:"owner",children:"owner"})]})})]}),
+i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:team==="new"?"Create":"Invite"})})]})})}export{ApiDocument,GuidePage,Markdown,Search,Teams};

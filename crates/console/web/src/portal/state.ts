@@ -1,0 +1,50 @@
+// Who is signed in at the portal, and what it offers.
+
+import { signal } from "@preact/signals";
+import { call, ended, get } from "../call";
+
+export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean }
+export interface Developer { id: string; mail: string; name: string; teams: string[] }
+interface State { portal: Facts; developer: Developer | null }
+
+export interface Api { id: string; name: string; listen_path: string; host: string; key_header: string; kind: string }
+export interface Plan { id: string; name: string; summary: string; is_automatic: boolean }
+export interface Product { id: string; name: string; summary: string; description?: string; apis: Api[]; plans: Plan[] }
+export interface Page { id: string; title: string; text: string }
+export interface Key { id: string; tail: string; created_unix_s: number; ends_unix_s: number }
+export interface Grant { id: string; product: string; plan: string; state: "requested" | "approved" | "rejected" | "suspended"; asked_unix_s: number; reason: string; answer: string; keys: Key[] }
+export interface Application { id: string; team: string; name: string; created_unix_s: number; grants: Grant[] }
+export interface Team { id: string; name: string; role: "owner" | "member"; members: { id: string; mail: string; name: string; role: string }[] }
+
+export const facts = signal<Facts | null>(null);
+export const developer = signal<Developer | null>(null);
+export const silent = signal<string | null>(null);
+/** The titles in the navigation. */
+export const pages = signal<Page[]>([]);
+
+export async function load(): Promise<void> {
+  try {
+    enter(await get<State>("session"));
+  } catch (failure) {
+    silent.value = (failure as Error).message;
+  }
+}
+
+export function enter(state: State): void {
+  silent.value = null;
+  ended.value = false;
+  facts.value = state.portal;
+  developer.value = state.developer;
+  void get<{ pages: Page[] }>("pages").then((found) => { pages.value = found.pages; }, () => {});
+}
+
+export async function signOut(): Promise<void> {
+  try { await call("DELETE", "session"); } finally { location.hash = "#/"; location.reload(); }
+}
+
+/** URL under which an API is called. */
+export function base(api: Api): string {
+  const gateway = new URL(facts.value?.gateway_url ?? location.origin);
+  if (api.host) gateway.hostname = api.host;
+  return gateway.origin + api.listen_path.replace(/\/*$/, "/");
+}

@@ -1,0 +1,85 @@
+//! Documents of the portal in the store: JSON, read and written whole. A change is made again if another gateway was faster.
+
+use crate::refusal::PortalRefusal;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use tollgate_store::{DocumentSpace, Store, StoreFault, StoreFaultKind};
+
+const SPACE: DocumentSpace = DocumentSpace::Portal;
+/// How often a change is tried again that others were faster with.
+const CHANGES_MAX: usize = 20;
+/// Documents that the store is asked for at a time.
+const PAGE: usize = 500;
+
+/// The documents.
+#[derive(Clone)]
+pub(crate) struct PortalDocuments(Arc<dyn Store>);
+
+impl PortalDocuments {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        PortalDocuments(store)
+    }
+
+    pub(crate) async fn read<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, StoreFault> {
+        self.0.read(SPACE, id.to_owned()).await?.map(|text| parsed(id, &text)).transpose()
+    }
+
+    pub(crate) async fn write<T: Serialize>(&self, id: &str, value: &T, expires_unix_s: Option<u64>) -> Result<(), StoreFault> {
+        self.0.write(SPACE, id.to_owned(), text(value)?, expires_unix_s).await.map(drop)
+    }
+
+    /// Stores a document unless there is one. Tells whether there was none.
+    pub(crate) async fn add<T: Serialize>(&self, id: &str, value: &T, expires_unix_s: Option<u64>) -> Result<bool, StoreFault> {
+        self.0.write_over(SPACE, id.to_owned(), None, text(value)?, expires_unix_s).await.map(|existed| !existed)
+    }
+
+    /// Removes a document. Tells whether this call did.
+    pub(crate) async fn remove(&self, id: &str) -> Result<bool, StoreFault> {
+        self.0.remove(SPACE, id.to_owned()).await
+    }
+
+    /// Replaces a document by what `change` makes of it, or adds it. `change` may run several times. Returns what was written.
+    pub(crate) async fn change<T: Serialize + DeserializeOwned + Clone>(
+        &self,
+        id: &str,
+        expires_unix_s: Option<u64>,
+        change: impl Fn(Option<T>) -> Result<T, PortalRefusal>,
+    ) -> Result<T, PortalRefusal> {
+        for _ in 0..CHANGES_MAX {
+            let old = self.0.read(SPACE, id.to_owned()).await?;
+            let before: Option<T> = old.as_deref().map(|text| parsed(id, text)).transpose()?;
+            let after = change(before)?;
+            let is_replacement = old.is_some();
+            let existed = self.0.write_over(SPACE, id.to_owned(), old, text(&after)?, expires_unix_s).await?;
+            if existed == is_replacement {
+                return Ok(after);
+            }
+        }
+        Err(StoreFault::new(StoreFaultKind::Unavailable, format_args!("{id} changes faster than it can be written")).into())
+    }
+
+    /// At most `most` documents whose ids begin with `prefix`, sorted by id.
+    pub(crate) async fn list<T: DeserializeOwned>(&self, prefix: &str, most: usize) -> Result<Vec<(String, T)>, StoreFault> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.0.page(SPACE, prefix.to_owned(), after, PAGE.min(most - found.len())).await?;
+            for (id, text) in &page.documents {
+                found.push((id.clone(), parsed(id, text)?));
+            }
+            after = page.next;
+            if after.is_none() || found.len() >= most {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+fn parsed<T: DeserializeOwned>(id: &str, text: &[u8]) -> Result<T, StoreFault> {
+    serde_json::from_slice(text)
+        .map_err(|error| StoreFault::new(StoreFaultKind::Corrupt, format_args!("{id} of the portal: {error}")))
+}
+
+fn text<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreFault> {
+    serde_json::to_vec(value).map_err(|error| StoreFault::new(StoreFaultKind::Mismatch, error))
+}

@@ -1,0 +1,31 @@
+//! The developer portal: accounts, teams, applications and their keys; the products and pages that operators publish; its HTTP endpoints. All of it
+//! is in the store, so all gateways on one store serve one portal. It knows the gateway only through [`GatewayDoor`], and never sees a request to an API.
+#![forbid(unsafe_code)]
+
+mod application;
+mod catalogue;
+mod developer;
+mod documents;
+mod door;
+mod http;
+mod letters;
+mod mail;
+mod offboarding;
+mod one_use;
+mod operators;
+mod portal;
+mod refusal;
+mod reminders;
+mod sessions;
+mod sign_up;
+
+pub use application::{AccessGrant, GrantKey, GrantState, PortalApplication};
+pub use catalogue::{ApiProduct, PlanApproval, PortalPage, ProductPlan};
+pub use developer::{Developer, DeveloperTeam, TeamRole};
+pub use door::{
+    DoorReply, GatewayDoor, KeyChange, KeyRefusal, KeyUsage, MadeKey, PortalKeyState, PortalNotice, PublishedApi, WantedKey,
+};
+pub use http::{Visitor, router};
+pub use operators::{DeveloperChange, GrantDecision, GrantPlace, Invitation, InvitationRequest, ShownDeveloper, ShownRequest};
+pub use portal::Portal;
+pub use refusal::PortalRefusal;

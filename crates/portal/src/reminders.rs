@@ -1,0 +1,93 @@
+//! Mails before a key ends, or its quota is used up: once an hour, one of the gateways on a store looks at all keys. Each thing is told once.
+
+use crate::application::{AccessGrant, GrantKey, GrantState};
+use crate::developer::Developer;
+use crate::door::PortalKeyState;
+use crate::letters::Letter;
+use crate::portal::Portal;
+use crate::refusal::PortalRefusal;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often keys are looked at.
+const LOOK_S: u64 = 3600;
+/// How long before its end a key is told of.
+const AHEAD_S: u64 = 7 * 24 * 3600;
+/// Share of a quota that is told of, in percent.
+const QUOTA_PERCENT: i64 = 80;
+/// How long it is remembered that a quota was told of which has no end of its own.
+const TOLD_S: u64 = 30 * 24 * 3600;
+
+impl Portal {
+    /// Sends mails about keys that end. Runs for ever.
+    pub async fn remind(self: Arc<Self>) {
+        if !self.mail.is_there() {
+            return;
+        }
+        loop {
+            tokio::time::sleep(Duration::from_secs(LOOK_S)).await;
+            if let Err(refusal) = self.look_at_keys(Portal::now()).await {
+                tracing::warn!(why = refusal.message, "the portal can't look which keys end");
+            }
+        }
+    }
+
+    /// Tells of all keys that end soon. Nothing if another gateway has done so in this hour.
+    pub(crate) async fn look_at_keys(&self, now: u64) -> Result<(), PortalRefusal> {
+        let hour = now / LOOK_S;
+        if !self.documents.add(&format!("reminded-{hour}"), &true, Some((hour + 2) * LOOK_S)).await? {
+            return Ok(());
+        }
+        for (_, application) in self.applications().await? {
+            for grant in application.grants.values() {
+                if grant.state != GrantState::Approved {
+                    continue;
+                }
+                for key in &grant.keys {
+                    self.look_at_key(&application.name, grant, key, now).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_at_key(&self, application: &str, grant: &AccessGrant, key: &GrantKey, now: u64) -> Result<(), PortalRefusal> {
+        let Some(state) = self.door.key_state(key.listed_id.clone()).await? else { return Ok(()) };
+        let Some(developer) = Developer::read(&self.documents, &key.made_by).await? else { return Ok(()) };
+        let what = format!("The key of {application} for {} that ends with {}", grant.product, key.tail);
+        let ends = u64::try_from(state.ends_unix_s).unwrap_or_default();
+        if ends > now && ends <= now + AHEAD_S && self.is_first(key, "end", ends, ends).await? {
+            let days = (ends - now).div_ceil(24 * 3600);
+            let within = if days == 1 { "within a day".to_owned() } else { format!("within {days} days") };
+            self.send(self.letterhead.reminder(&developer.mail, "A key ends soon", &format!("{what} ends {within}.")));
+        }
+        if let Some(percent) = used_percent(&state) {
+            let renews = u64::try_from(state.quota_renews_unix_s).unwrap_or_default();
+            if self.is_first(key, "quota", renews, renews.max(now + TOLD_S)).await? {
+                let text = format!("{what} has used {percent} % of its quota of {} requests.", state.quota_max);
+                self.send(self.letterhead.reminder(&developer.mail, "A quota is nearly used up", &text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether something of a key, in a period with this end, has not been told before.
+    async fn is_first(&self, key: &GrantKey, what: &str, period: u64, expires_unix_s: u64) -> Result<bool, PortalRefusal> {
+        Ok(self.documents.add(&format!("told-{}-{what}-{period}", key.id), &true, Some(expires_unix_s)).await?)
+    }
+}
+
+/// How much of a quota is used, if it is to be told.
+fn used_percent(state: &PortalKeyState) -> Option<i64> {
+    if state.quota_max <= 0 {
+        return None;
+    }
+    let used = state.quota_max.saturating_sub(state.quota_remaining.max(0));
+    Some(used.saturating_mul(100) / state.quota_max).filter(|percent| *percent >= QUOTA_PERCENT)
+}
+
+impl crate::letters::Letterhead {
+    fn reminder(&self, to: &str, subject: &str, text: &str) -> Letter {
+        self.letter(to, subject, &format!("{text}\n\n{}/#/applications", self.url))
+    }
+}

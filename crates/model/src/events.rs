@@ -98,11 +98,13 @@ pub enum EventKind {
     RateLimitSmoothingDown,
     /// The gateway has no token for an upstream.
     UpstreamOAuthError,
+    /// A request that the web application firewall denies.
+    WafDenied,
 }
 
 impl EventKind {
     /// All events.
-    pub const ALL: [EventKind; 21] = [
+    pub const ALL: [EventKind; 22] = [
         EventKind::QuotaExceeded,
         EventKind::RateLimitExceeded,
         EventKind::OrgQuotaExceeded,
@@ -124,9 +126,10 @@ impl EventKind {
         EventKind::RateLimitSmoothingUp,
         EventKind::RateLimitSmoothingDown,
         EventKind::UpstreamOAuthError,
+        EventKind::WafDenied,
     ];
 
-    /// Tyk's name of it.
+    /// Tyk's name of it, if it has one.
     pub fn name(self) -> &'static str {
         match self {
             EventKind::QuotaExceeded => "QuotaExceeded",
@@ -150,6 +153,7 @@ impl EventKind {
             EventKind::RateLimitSmoothingUp => "RateLimitSmoothingUp",
             EventKind::RateLimitSmoothingDown => "RateLimitSmoothingDown",
             EventKind::UpstreamOAuthError => "UpstreamOAuthError",
+            EventKind::WafDenied => "WafDenied",
         }
     }
 

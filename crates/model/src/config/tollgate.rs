@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::PluginSettings;
 use super::acme::AcmeSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
+use super::waf::WafSettings;
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
 
@@ -84,6 +85,8 @@ pub struct TollgateSettings {
     pub routing_file: PathBuf,
     /// Certificates that the gateway gets and renews by itself.
     pub acme: AcmeSettings,
+    /// Rules of web application firewalls.
+    pub waf: WafSettings,
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
@@ -324,6 +327,7 @@ impl Default for TollgateSettings {
             mcp_commands: BTreeMap::new(),
             routing_file: PathBuf::new(),
             acme: AcmeSettings::default(),
+            waf: WafSettings::default(),
         }
     }
 }

@@ -162,6 +162,26 @@ go_programs() {
     echo "h2spec and Pebble cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
+# The OWASP Core Rule Set with its own tests, as a Go module carries it. It is data of others, which is not in this repository.
+core_rule_set() {
+    [[ $1 == tests ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/test-core-rule-set version=v4.25.0 reason module
+    if [[ $(cat "$directory/installed" 2>/dev/null) == "$version" ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    if ! command -v go >/dev/null; then
+        reason="there is no go"
+    elif reason=$(GOFLAGS=-mod=mod go mod download -json "github.com/corazawaf/coraza-coreruleset/v4@$version" 2>&1) &&
+        module=$(sed -n 's/^\t"Dir": "\(.*\)",$/\1/p' <<<"$reason") &&
+        reason=$(cp -r "$module/rules" "$module/tests" "$directory" 2>&1 && chmod -R u+w "$directory" 2>&1); then
+        echo "$version" >"$directory/installed"
+        return
+    fi
+    echo "the Core Rule Set cannot be fetched: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
 # An official client of the Model Context Protocol in Go.
 go_clients() {
     [[ $1 == tests ]] || return 0
@@ -245,7 +265,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -278,6 +298,7 @@ python_packages "$1"
 node_packages "$1"
 openapi_documents "$1"
 go_programs "$1"
+core_rule_set "$1"
 go_clients "$1"
 python_clients "$1"
 model_clients "$1"

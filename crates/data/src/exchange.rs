@@ -261,12 +261,17 @@ impl<'a> Exchange<'a> {
         HoldUntil::Done(work, time_max.saturating_sub(held))
     }
 
+    /// Counts a refusal that only dry run prevented.
+    pub fn count_dry_run(&self, refusal: &Refusal) {
+        if let Some(cells) = self.arrival.counting_core.and_then(|core| self.api.meter.core(core)) {
+            cells.dry_run(refusal.cause);
+        }
+    }
+
     /// Counts a refusal that only dry run prevented, and tells the client.
     pub fn report_dry_run(&mut self, refusal: &Refusal) {
         let cause = refusal.cause;
-        if let Some(cells) = self.arrival.counting_core.and_then(|core| self.api.meter.core(core)) {
-            cells.dry_run(cause);
-        }
+        self.count_dry_run(refusal);
         self.response.changes.push(HeaderChange::Add("Tollgate-Dry-Run".into(), cause.as_bytes().to_vec()));
     }
 

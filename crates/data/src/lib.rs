@@ -75,3 +75,4 @@ pub mod upstream;
 mod upstream_maker;
 pub mod url;
 pub mod version_terms;
+pub mod waf;

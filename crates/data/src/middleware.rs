@@ -74,6 +74,7 @@ mod validate_json;
 mod validate_request;
 mod validate_response;
 mod virtual_endpoint;
+mod waf;
 
 pub use bodies::tyk_context;
 pub use dry_run::dry_run;
@@ -82,7 +83,7 @@ pub use source::{Context, MiddlewareSource};
 
 use source::Maker;
 
-use crate::exchange::Rehearsed::{Asks, CacheKey, NeedsScopes, Passes, Recorded, Runs, RunsOn};
+use crate::exchange::Rehearsed::{Asks, CacheKey, NeedsScopes, Passes, Recorded, Runs, RunsOn, Waits};
 use crate::exchange::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehearsed};
 use plugin_hooks::PluginHooks;
 use tollgate_model::api::DryRunKind;
@@ -182,6 +183,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("ScopeChecks", NeedsScopes, scope_check::ScopeChecks::compile).dry_run(DryRunKind::Authentication),
     // Counts only requests that have passed everything before it.
     listed("ApiRateLimit", Runs, api_rate_limit::ApiRateLimit::compile),
+    // Nothing behind it reads what it denies, and a caller over a limit makes no work for it.
+    listed("Waf", Waits, waf::Waf::compile),
     // Later steps may use variables that are fields of a form.
     listed("ReadForm", Runs, read_form::ReadForm::compile),
     // A caller over a limit does not make the gateway read a body.

@@ -14,6 +14,7 @@ use crate::pool_name::PoolName;
 use crate::second_tier::SecondTier;
 use crate::settings::CacheMemory;
 use crate::stream_rules::StreamMeter;
+use crate::waf::RuleLibrary;
 use arc_swap::ArcSwap;
 use rustls::pki_types::ServerName;
 use std::collections::HashMap;
@@ -85,6 +86,8 @@ pub struct Registry {
     pub oauth_clients: Arc<OauthClients>,
     /// Certificates by file or identifier.
     pub certificates: Arc<Library>,
+    /// Rules of web application firewalls.
+    pub rule_library: RuleLibrary,
     /// Listeners and backends that routes name.
     pub routing: Arc<RoutingState>,
     next_serial: AtomicU64,

@@ -18,7 +18,9 @@ use std::time::Duration;
 use tollgate_access::oauth::OAuthSettings;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
-use tollgate_model::config::{GatewayConfig, McpCommand, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders};
+use tollgate_model::config::{
+    GatewayConfig, McpCommand, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders, WafSettings,
+};
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
 use tollgate_observe::events::{EventDesk, EventSinks, HandlerSources};
@@ -157,6 +159,8 @@ pub struct DocumentTerms {
     pub mcp_commands: BTreeMap<String, McpCommand>,
     /// Settings of plugins.
     pub plugins: PluginTerms,
+    /// Where rules of web application firewalls are.
+    pub waf: WafSettings,
 }
 
 /// What responses have of the gateway.
@@ -344,6 +348,7 @@ impl Settings {
                 scripts: ScriptSettings::new(config),
                 mcp_commands: config.tollgate.mcp_commands.clone(),
                 plugins: PluginTerms::new(config),
+                waf: config.tollgate.waf.clone(),
             },
             answers: AnswerTerms {
                 close_connections: config.close_connections,

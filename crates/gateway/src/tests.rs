@@ -38,3 +38,4 @@ mod target_choice;
 mod validate_json;
 mod variables;
 mod versions;
+mod waf;

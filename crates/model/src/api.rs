@@ -52,6 +52,7 @@ mod upstream_auth;
 mod uptime;
 mod validate;
 mod version;
+mod waf;
 
 pub use crate::protections::PROTECTIONS;
 pub use auth::{
@@ -105,6 +106,7 @@ pub use upstream_auth::{
 };
 pub use uptime::{CheckCommand, CheckProtocol, ServiceDiscovery, UptimeCheck, UptimeRetention, UptimeTests};
 pub use version::{ExtendedPaths, LegacyPaths, VersionData, VersionInfo};
+pub use waf::{WafExclusion, WafLargerBodies, WafMode, WafRules};
 
 /// What `application_protocol` says of a proxy for the Model Context Protocol.
 const MCP: &str = "mcp";

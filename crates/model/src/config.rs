@@ -33,6 +33,7 @@ mod server;
 mod storage;
 mod tollgate;
 mod validate;
+mod waf;
 
 pub use acme::{AcmeCertificate, AcmeChallenge, AcmeDns, AcmeExternalAccount, AcmeIssuer, AcmeKey, AcmeOnDemand, AcmeSettings};
 pub use analytics::{AccessLogSettings, AccessLogs, Analytics, AnalyticsConfig, NormaliseUrls, Statsd};
@@ -55,6 +56,7 @@ pub use tollgate::{
     CacheLimits, ConsoleServe, ConsoleSettings, Dns, EventSettings, McpCommand, Metrics, OnStoreFailure, RateLimitHeaders,
     RequestsPerIp, SecretSettings, SharedStore, SizeLimits, Timeouts, TollgateSettings,
 };
+pub use waf::WafSettings;
 
 /// Tyk's built-in secret, which everyone knows.
 const WELL_KNOWN_SECRET: &str = "352d20ee67be67f6340b4c0605b044b7";

@@ -100,6 +100,8 @@ pub enum EventKind {
     UpstreamOAuthError,
     /// Somebody did something at the developer portal, such as asking for a plan.
     PortalChange,
+    /// A request that the web application firewall denies.
+    WafDenied,
 }
 
 impl EventKind {
@@ -127,9 +129,10 @@ impl EventKind {
         EventKind::RateLimitSmoothingDown,
         EventKind::UpstreamOAuthError,
         EventKind::PortalChange,
+        EventKind::WafDenied,
     ];
 
-    /// Tyk's name of it.
+    /// Tyk's name of it, if it has one.
     pub fn name(self) -> &'static str {
         match self {
             EventKind::QuotaExceeded => "QuotaExceeded",
@@ -154,6 +157,7 @@ impl EventKind {
             EventKind::RateLimitSmoothingDown => "RateLimitSmoothingDown",
             EventKind::UpstreamOAuthError => "UpstreamOAuthError",
             EventKind::PortalChange => "PortalChange",
+            EventKind::WafDenied => "WafDenied",
         }
     }
 

@@ -33,6 +33,7 @@ pub mod template_host;
 pub mod trace;
 mod trace_state;
 mod uptime_records;
+mod waf_facts;
 
 pub use causes::CauseCounts;
 pub use change_log::{ChangeKind, GatewayChange, RecentChanges};
@@ -48,6 +49,7 @@ pub use refusal_note::{LimitFact, RefusalNote};
 pub use sink::SinkFigures;
 pub use tap::{LiveRequests, RequestTap, RequestWatch, TailEntry};
 pub use uptime_records::{UptimeRecords, UptimeResult};
+pub use waf_facts::{WafFacts, WafMatch};
 
 use crate::logs::LogFigures;
 use std::sync::atomic::{AtomicU64, Ordering};

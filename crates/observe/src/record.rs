@@ -3,6 +3,7 @@
 use super::error_class::ErrorClass;
 use super::graphql_facts::GraphqlFacts;
 use super::refusal_note::RefusalNote;
+use super::waf_facts::WafFacts;
 use crate::trace::RequestTrace;
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -90,6 +91,8 @@ pub struct RequestRecord {
     pub refusal: Option<Box<RefusalNote>>,
     /// What is known of its query, if it is GraphQL.
     pub graphql: Option<Box<GraphqlFacts>>,
+    /// What the web application firewall found in it.
+    pub waf: Option<Box<WafFacts>>,
     /// What the call of an MCP proxy uses.
     pub mcp_kind: Option<PrimitiveKind>,
     /// The code of the gateway's JSON-RPC error; 0 for none.
@@ -152,6 +155,7 @@ impl Default for RequestRecord {
             tapped: false,
             refusal: None,
             graphql: None,
+            waf: None,
             mcp_kind: None,
             mcp_error: 0,
             llm_call: None,

@@ -11,6 +11,7 @@
 )]
 
 pub mod caching;
+pub mod core_rule_set;
 pub mod definition;
 pub mod failing;
 pub mod jws;

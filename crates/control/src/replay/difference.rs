@@ -34,6 +34,8 @@ pub(super) enum DifferenceCause {
     CacheKey,
     /// A refusal that dry run prevents, or no longer.
     DryRun,
+    /// Other rules of the web application firewall match.
+    Waf,
     /// One of the two can't be known from the record.
     Undecided,
 }
@@ -103,6 +105,13 @@ pub(super) fn difference(old: &RehearsedVerdict, new: &RehearsedVerdict) -> Opti
     if old.would_refuse != new.would_refuse {
         return same(DifferenceCause::DryRun, list(&old.would_refuse), list(&new.would_refuse));
     }
+    if old.waf_rules != new.waf_rules {
+        let rules = |verdict: &RehearsedVerdict| match verdict.waf_rules.as_str() {
+            "" => "no rules".to_owned(),
+            rules => format!("rules {rules}"),
+        };
+        return same(DifferenceCause::Waf, rules(old), rules(new));
+    }
     let unread = |verdict: &RehearsedVerdict| {
         format!("the body decides in {}", list(&verdict.unread.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()))
     };
@@ -135,6 +144,7 @@ fn cause_class(cause: &str) -> DifferenceCause {
         "request_too_large" | "length_required" | "body_invalid" | "body_not_json" | "request_invalid" | "schema_missing" => {
             DifferenceCause::Validation
         }
+        cause if cause.starts_with("waf_") => DifferenceCause::Waf,
         cause if cause.starts_with("version_") || cause == "api_expired" => DifferenceCause::Version,
         cause if ["coding_", "validation", "body_", "request_", "graphql_"].iter().any(|start| cause.starts_with(start)) => {
             DifferenceCause::Validation
@@ -218,6 +228,9 @@ fn reached(verdict: &RehearsedVerdict) -> String {
 pub(super) fn brief(verdict: &RehearsedVerdict) -> String {
     match &verdict.decision {
         RehearsedDecision::Forward { .. } => "forwarded".to_owned(),
+        RehearsedDecision::Refuse { status, cause, .. } if cause.starts_with("waf_") && !verdict.waf_rules.is_empty() => {
+            format!("{status} {cause} by rules {}", verdict.waf_rules)
+        }
         RehearsedDecision::Refuse { status, cause, .. } => format!("{status} {cause}"),
         RehearsedDecision::Reply { status: 404, .. } if verdict.api.is_empty() => "no API".to_owned(),
         RehearsedDecision::Reply { status, by, .. } => format!("{status} from {by}"),

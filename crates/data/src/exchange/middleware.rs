@@ -38,6 +38,8 @@ pub enum Rehearsed {
     Runs,
     /// It runs, and goes on without the answer that it would wait for.
     RunsOn,
+    /// It runs, and what it asks other threads of this process for is waited for.
+    Waits,
     /// It runs, unless it was recorded what it has found out about the caller. True of all that identify the caller.
     Recorded,
     /// It runs if the scopes of the caller's token are known; else the outcome is open.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tollgate_access::keys::AskedKeys;
 use tollgate_model::session::Session;
-use tollgate_observe::GraphqlFacts;
+use tollgate_observe::{GraphqlFacts, WafFacts};
 use tollgate_plugin::PluginRequest;
 use tollgate_statistics::OpenLlmCall;
 
@@ -26,6 +26,8 @@ pub struct Notes {
     pub variables: Option<Box<Map<String, Json>>>,
     /// What the request's record says of its GraphQL operation. Taken once, when the record begins.
     pub graphql: Cell<Option<Box<GraphqlFacts>>>,
+    /// What the web application firewall found. Taken once, when the record begins.
+    pub waf: Cell<Option<Box<WafFacts>>>,
     /// What becomes of a request to a language model. Taken once, when its record begins.
     pub llm_call: Cell<Option<Box<OpenLlmCall>>>,
     /// Keys that the shared store was asked for.

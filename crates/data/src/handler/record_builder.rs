@@ -168,6 +168,7 @@ fn fill_record(
     if analytics {
         record.graphql = source.exchange.and_then(|exchange| exchange.notes.graphql.take());
     }
+    record.waf = source.exchange.and_then(|exchange| exchange.notes.waf.take());
     if let Some(call) = source.exchange.and_then(|exchange| exchange.notes.llm_call.take()) {
         record.llm_call = Some(call);
         record.is_spend = analytics;

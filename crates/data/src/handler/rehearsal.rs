@@ -19,10 +19,12 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{self, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 use tollgate_access::keys::stand_in;
 use tollgate_clock::MonoTime;
-use tollgate_engine::{ClientInfo, Handler, HoldUntil, Outgoing, Verdict};
+use tollgate_engine::{ClientInfo, Handler, HoldUntil, Outgoing, Verdict, Work};
 use tollgate_http::{HeaderStorage, Request};
 use verdict::VerdictParts;
 
@@ -165,7 +167,7 @@ impl RehearsalRun {
             return step;
         }
         match about.rehearsed {
-            Rehearsed::Runs | Rehearsed::RunsOn | Rehearsed::Recorded => {}
+            Rehearsed::Runs | Rehearsed::RunsOn | Rehearsed::Waits | Rehearsed::Recorded => {}
             // A recorded caller has no token whose scopes are known.
             Rehearsed::NeedsScopes if exchange.caller.granted_scopes.is_some() => {}
             Rehearsed::NeedsScopes | Rehearsed::Asks => {
@@ -185,7 +187,19 @@ impl RehearsalRun {
         {
             step = hold.then.go_on(middleware, exchange);
         }
+        if let (Step::Hold(hold), Rehearsed::Waits) = (&mut step, about.rehearsed)
+            && let HoldUntil::Done(work, _) = &mut hold.until
+        {
+            wait_for(work);
+            if let Step::Hold(hold) = step {
+                step = hold.then.go_on(middleware, exchange);
+            }
+        }
         let mut parts = self.parts.borrow_mut();
+        if let Some(facts) = exchange.notes.waf.take() {
+            parts.waf_rules = facts.rules();
+            exchange.notes.waf.set(Some(facts));
+        }
         match &step {
             Step::Hold(hold) => match hold.until {
                 HoldUntil::Body(_) if !self.has_body.get() => {
@@ -228,6 +242,20 @@ impl RehearsalRun {
     fn auth_digest(&self, api: &Api) -> u64 {
         let place = std::ptr::from_ref(api).addr();
         *self.auth_digests.borrow_mut().entry(place).or_insert_with(|| auth_digest(&api.raw))
+    }
+}
+
+/// Waits for work of other threads, which ends by itself.
+fn wait_for(work: &mut Work) {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    while work.as_mut().poll(&mut task::Context::from_waker(&waker)).is_pending() {
+        thread::park();
     }
 }
 

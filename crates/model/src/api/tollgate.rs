@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::request_limit;
 use super::{
     ApiDefinition, AuthorizationProxy, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation, OAuthRules, RequestLimit,
-    RouteDefinition, SharedCache, UpstreamRules, VersionData,
+    RouteDefinition, SharedCache, UpstreamRules, VersionData, WafRules,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -67,6 +67,8 @@ pub struct ApiExtensions {
     pub user_passwords: Vec<String>,
     /// Responses of upstreams must fit the OpenAPI document; acts only in documents.
     pub validate_responses: Option<ResponseRequirements>,
+    /// Requests pass the rules of a web application firewall.
+    pub waf: Option<WafRules>,
 }
 
 impl ApiExtensions {
@@ -100,6 +102,9 @@ impl ApiExtensions {
         }
         if let Some(ring) = &self.key_ring {
             ring.check(findings);
+        }
+        if let Some(waf) = &self.waf {
+            waf.check(findings);
         }
         request_limit::check(&self.request_limits, findings);
         if let Some(deprecation) = &self.deprecation {

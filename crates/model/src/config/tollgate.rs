@@ -12,6 +12,7 @@ use super::PluginSettings;
 use super::acme::AcmeSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
 use super::portal::PortalSettings;
+use super::waf::WafSettings;
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
 
@@ -87,6 +88,8 @@ pub struct TollgateSettings {
     pub acme: AcmeSettings,
     /// Pages where developers find APIs, and get keys for them.
     pub portal: PortalSettings,
+    /// Rules of web application firewalls.
+    pub waf: WafSettings,
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
@@ -328,6 +331,7 @@ impl Default for TollgateSettings {
             routing_file: PathBuf::new(),
             acme: AcmeSettings::default(),
             portal: PortalSettings::default(),
+            waf: WafSettings::default(),
         }
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     config.external_services.check(findings);
     config.tollgate.acme.check(findings);
     config.tollgate.portal.check(findings);
+    config.tollgate.waf.check(findings);
     config.opentelemetry.check(findings);
     config.kv.check(findings);
     config.storage.check(&JsonPath::of("storage"), findings);

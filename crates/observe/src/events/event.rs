@@ -170,6 +170,7 @@ impl GatewayEvent {
             | EventKind::OrgRateLimitExceeded
             | EventKind::AuthFailure
             | EventKind::KeyExpired
+            | EventKind::WafDenied
             | EventKind::RateLimitSmoothingUp
             | EventKind::RateLimitSmoothingDown => EventFacts::Key { path: text(), origin: text(), key: text() },
             EventKind::VersionFailure => EventFacts::Version { path: text(), origin: text(), reason: text() },

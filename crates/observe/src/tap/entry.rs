@@ -5,6 +5,7 @@ use super::llm_entry::TailLlm;
 use crate::facts::ApiMetadata;
 use crate::record::{RequestRecord, Text};
 use crate::refusal_note::LimitFact;
+use crate::waf_facts::WafFacts;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use tollgate_model::key::{self as key_format, KeyFunction};
@@ -59,6 +60,9 @@ pub struct TailEntry {
     /// What a request to a language model took.
     #[serde(default)]
     pub llm: Option<Box<TailLlm>>,
+    /// What the web application firewall found in it.
+    #[serde(default)]
+    pub waf: Option<Box<WafFacts>>,
 }
 
 impl TailEntry {
@@ -98,6 +102,7 @@ impl TailEntry {
             mcp_primitive_name: record.text(record.mcp_name()).into_owned(),
             mcp_error_code: Some(record.mcp_error).filter(|code| *code != 0),
             llm: record.llm.as_deref().map(|stats| Box::new(TailLlm::from(stats))),
+            waf: record.waf.clone(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub struct RehearsedVerdict {
     pub response_lines: String,
     /// Causes of refusals that only dry run prevents.
     pub would_refuse: Vec<String>,
+    /// Rules of the web application firewall that match, between commas.
+    pub waf_rules: String,
     /// Middlewares that decide by the body, which is not known.
     pub unread: Vec<&'static str>,
 }
@@ -64,6 +66,7 @@ pub(super) struct VerdictParts {
     pub undecided: Option<&'static str>,
     pub unread: Vec<&'static str>,
     pub cache_key: Option<String>,
+    pub waf_rules: String,
 }
 
 impl RehearsedVerdict {
@@ -76,6 +79,7 @@ impl RehearsedVerdict {
             request_lines: String::new(),
             response_lines: String::new(),
             would_refuse: Vec::new(),
+            waf_rules: String::new(),
             unread: Vec::new(),
         }
     }
@@ -97,6 +101,7 @@ impl VerdictParts {
             version: version.map(|version| version.terms.name.clone()).unwrap_or_default(),
             cache_key: self.cache_key,
             would_refuse: handler.state.response.changes.iter().filter_map(dry_run_cause).collect(),
+            waf_rules: self.waf_rules,
             unread: self.unread,
             ..RehearsedVerdict::undecided("")
         };

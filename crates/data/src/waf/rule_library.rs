@@ -1,0 +1,139 @@
+//! Rules in files: found, read and compiled once for all APIs that use the same.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
+use tollgate_model::api::WafRules;
+use tollgate_model::config::WafSettings;
+use tollgate_waf::{RuleFiles, Ruleset};
+
+/// Largest file of rules: those of the Core Rule Set have up to 150 KB.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Most files of one set.
+const FILES_MAX: usize = 1_000;
+/// Most problems of rules that are reported.
+const PROBLEMS_MAX: usize = 10;
+/// Folders of a release in which its rules are.
+const FOLDERS: [&str; 3] = ["", "rules", "@owasp_crs"];
+/// The settings of a release, which come before its rules: the operator's own, else the release's.
+const SETUPS: [&str; 3] = ["crs-setup.conf", "crs-setup.conf.example", "@crs-setup.conf.example"];
+
+/// Files as they are, in order. One that changes makes another set.
+type RulesetKey = Vec<(PathBuf, u64, Option<SystemTime>)>;
+
+/// Compiled rules by their files, as long as an API uses them. A reload that leaves the files as they are keeps them.
+#[derive(Default)]
+pub struct RuleLibrary(Mutex<HashMap<RulesetKey, Weak<Ruleset>>>);
+
+impl RuleLibrary {
+    /// The rules of an API; or the place and the reason of what cannot be used.
+    pub(super) fn ruleset(&self, settings: &WafSettings, written: &WafRules) -> Result<Arc<Ruleset>, (String, String)> {
+        let own = own_files(settings, &written.rule_files)?;
+        let unusable = |why: String| ("$.tollgate.waf".to_owned(), why);
+        let rules = match settings.rules.as_os_str().is_empty() {
+            true if own.is_empty() => {
+                let why = "there are no rules: `tollgate.waf.rules` of the configuration names no directory";
+                return Err(unusable(why.to_owned()));
+            }
+            true => Vec::new(),
+            false => release_files(&settings.rules).map_err(|why| unusable(format!("{}: {why}", settings.rules.display())))?,
+        };
+        let files = in_order(rules, own);
+        let key = key(&files).map_err(unusable)?;
+        self.get(key, &files).map_err(unusable)
+    }
+
+    fn get(&self, key: RulesetKey, files: &[PathBuf]) -> Result<Arc<Ruleset>, String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, rules| rules.strong_count() > 0);
+        if let Some(rules) = known.get(&key).and_then(Weak::upgrade) {
+            return Ok(rules);
+        }
+        let rules = Arc::new(compile(files)?);
+        known.insert(key, Arc::downgrade(&rules));
+        Ok(rules)
+    }
+}
+
+/// Settings of the release, own rules, rules of the release.
+fn in_order(rules: Vec<PathBuf>, own: Vec<PathBuf>) -> Vec<PathBuf> {
+    let is_setup = |path: &PathBuf| path.file_name().is_some_and(|name| SETUPS.iter().any(|setup| name == *setup));
+    let (setup, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(is_setup);
+    setup.into_iter().chain(own).chain(rules).collect()
+}
+
+fn own_files(settings: &WafSettings, names: &[String]) -> Result<Vec<PathBuf>, (String, String)> {
+    let place = |index: usize| format!("$.tollgate.waf.rule_files[{index}]");
+    if !names.is_empty() && settings.own_rules.as_os_str().is_empty() {
+        return Err((place(0), "`tollgate.waf.own_rules` of the configuration names no directory".to_owned()));
+    }
+    let own = |(index, name): (usize, &String)| {
+        let path = settings.own_rules.join(name);
+        // A link must not lead out of the directory.
+        let is_below = match (path.canonicalize(), settings.own_rules.canonicalize()) {
+            (Ok(path), Ok(directory)) => path.starts_with(directory),
+            _ => return Err((place(index), format!("{} cannot be read", path.display()))),
+        };
+        if is_below { Ok(path) } else { Err((place(index), format!("{} is not below own_rules", path.display()))) }
+    };
+    names.iter().enumerate().map(own).collect()
+}
+
+/// The files of a release, by name.
+fn release_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for folder in FOLDERS.iter().map(|folder| directory.join(folder)) {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && folder != directory.join("") => continue,
+            Err(error) => return Err(format!("cannot be read: {error}")),
+        };
+        for entry in entries {
+            let path = entry.map_err(|error| format!("cannot be read: {error}"))?.path();
+            let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            // Configurations of engines are not rules.
+            if matches!(extension, "conf" | "data") && !name.contains("-recommended") || SETUPS.contains(&name) {
+                files.push(path);
+            }
+            if files.len() > FILES_MAX {
+                return Err(format!("has more than {FILES_MAX} files"));
+            }
+        }
+    }
+    let is_named = |path: &PathBuf, name: &str| path.file_name().is_some_and(|known| known == name);
+    if let Some(chosen) = SETUPS.iter().position(|setup| files.iter().any(|path| is_named(path, setup))) {
+        let others: Vec<&str> = SETUPS.iter().skip(chosen + 1).copied().collect();
+        files.retain(|path| !others.iter().any(|other| is_named(path, other)));
+    }
+    files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
+    if files.is_empty() { Err("has no rules".to_owned()) } else { Ok(files) }
+}
+
+fn key(files: &[PathBuf]) -> Result<RulesetKey, String> {
+    let one = |path: &PathBuf| {
+        let about = fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        if about.len() > FILE_BYTES_MAX {
+            return Err(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display()));
+        }
+        Ok((path.clone(), about.len(), about.modified().ok()))
+    };
+    files.iter().map(one).collect()
+}
+
+fn compile(files: &[PathBuf]) -> Result<Ruleset, String> {
+    let mut read = RuleFiles::default();
+    for path in files {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        read.add(&name, String::from_utf8_lossy(&text).into_owned());
+    }
+    Ruleset::compile(&read).map_err(|problems| {
+        let shown = problems.iter().take(PROBLEMS_MAX).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let rest = problems.len().saturating_sub(PROBLEMS_MAX);
+        if rest == 0 { shown } else { format!("{shown}; and {rest} more") }
+    })
+}

@@ -1,0 +1,108 @@
+//! `tollgate.waf` of a definition: requests in front of the rules of a web application firewall.
+
+use crate::json_path::JsonPath;
+use crate::problem::Findings;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// `tollgate.waf`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct WafRules {
+    /// What happens to a request that the rules deny; default `enforcing`.
+    pub mode: WafMode,
+    /// How suspicious the rules are: 1 (default) has few false positives, 4 finds most.
+    pub paranoia_level: u8,
+    /// Sum of scores from which a request is denied; default 5, which is one critical rule.
+    pub inbound_threshold: u32,
+    /// What the rules do not look at.
+    pub exclusions: Vec<WafExclusion>,
+    /// Files of rules of one's own, below the directory `own_rules` of the configuration. They come before the other rules.
+    pub rule_files: Vec<String>,
+    /// Bytes of a body that are inspected, after decompression; default 131072. 0 means that bodies are not read, and only heads are inspected.
+    pub body_max: usize,
+    /// What happens to a body with more bytes; default `refuse`.
+    pub larger_bodies: WafLargerBodies,
+}
+
+/// What happens to a request that the rules deny.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WafMode {
+    /// It is rejected.
+    #[default]
+    Enforcing,
+    /// It passes, is counted and recorded.
+    Detection,
+    /// There is no inspection.
+    Off,
+}
+
+/// What happens to a body of which only the start would be inspected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WafLargerBodies {
+    /// The request is rejected.
+    #[default]
+    Refuse,
+    /// The start is inspected, and the rest passes.
+    InspectStart,
+}
+
+/// What some rules do not look at. Without `rules` and `tags` it is for all rules, without `parameters` for all values, without `paths` for all
+/// requests; it must not be without all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct WafExclusion {
+    /// Numbers of rules, or ranges such as `942100-942199`.
+    pub rules: Vec<String>,
+    /// Tags of rules, such as `attack-sqli`.
+    pub tags: Vec<String>,
+    /// Values that the rules do not look at, such as `ARGS:comment` or `REQUEST_COOKIES:/^session_/`.
+    pub parameters: Vec<String>,
+    /// The start of the paths of requests, without the listen path, such as `/admin/`.
+    pub paths: Vec<String>,
+}
+
+impl Default for WafRules {
+    fn default() -> Self {
+        WafRules {
+            mode: WafMode::default(),
+            paranoia_level: 1,
+            inbound_threshold: 5,
+            exclusions: Vec::new(),
+            rule_files: Vec::new(),
+            body_max: 131_072,
+            larger_bodies: WafLargerBodies::default(),
+        }
+    }
+}
+
+impl WafRules {
+    pub(super) fn check(&self, findings: &mut Findings) {
+        let at = JsonPath::of("tollgate.waf");
+        if !(1..=4).contains(&self.paranoia_level) {
+            findings.error(&at.key("paranoia_level"), "must be from 1 to 4");
+        }
+        if self.inbound_threshold == 0 {
+            findings.error(&at.key("inbound_threshold"), "must be at least 1");
+        }
+        for (index, file) in self.rule_files.iter().enumerate() {
+            let is_below =
+                file.split('/').all(|step| !step.is_empty() && step != "." && step != "..") && !file.contains(['\\', '\0']);
+            if !is_below {
+                findings
+                    .error(&at.key("rule_files").index(index), "must be the path of a file below own_rules, without `.` and `..`");
+            }
+        }
+        for (index, exclusion) in self.exclusions.iter().enumerate() {
+            let place = at.key("exclusions").index(index);
+            if *exclusion == WafExclusion::default() {
+                findings.error(&place, "must have rules, tags, parameters or paths");
+            }
+            for (number, path) in exclusion.paths.iter().enumerate().filter(|(_, path)| !path.starts_with('/')) {
+                findings.error(&place.key("paths").index(number), format!("{path:?} must begin with a slash"));
+            }
+        }
+    }
+}

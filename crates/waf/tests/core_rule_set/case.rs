@@ -1,0 +1,193 @@
+//! One test of the format: a request, and the rules that must match or must not.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use tollgate_waf::{InspectedRequest, Inspection, InspectionBudget, RuleProfile, Ruleset};
+
+pub(crate) struct Case {
+    pub(crate) folder: String,
+    pub(crate) file: String,
+    pub(crate) number: usize,
+    stages: Vec<Stage>,
+}
+
+pub(crate) enum Judgement {
+    Passed,
+    Failed(String),
+    /// It is about responses, or about a server's own refusal.
+    NotOfRequests,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    tests: Vec<Test>,
+    rule_id: u32,
+}
+
+#[derive(Deserialize)]
+struct Test {
+    test_id: usize,
+    stages: Vec<Stage>,
+}
+
+#[derive(Deserialize)]
+struct Stage {
+    input: Input,
+    output: Output,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+struct Input {
+    method: String,
+    uri: String,
+    version: String,
+    headers: BTreeMap<String, String>,
+    data: Option<String>,
+    encoded_request: String,
+    autocomplete_headers: bool,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        let (method, uri, version) = ("GET".to_owned(), "/".to_owned(), "HTTP/1.1".to_owned());
+        let (headers, data, encoded_request) = (BTreeMap::new(), None, String::new());
+        Input { method, uri, version, headers, data, encoded_request, autocomplete_headers: true }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Output {
+    log: Log,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Log {
+    expect_ids: Vec<u32>,
+    no_expect_ids: Vec<u32>,
+    match_regex: String,
+    no_match_regex: String,
+}
+
+/// The tests of a file.
+pub(crate) fn read(path: &Path) -> Vec<Case> {
+    let text = std::fs::read_to_string(path).unwrap();
+    if text.lines().all(|line| line.is_empty() || line.starts_with(['#', '-'])) {
+        return Vec::new();
+    }
+    let document: Document = serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let folder = path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let of =
+        |test: Test| Case { folder: folder.clone(), file: document.rule_id.to_string(), number: test.test_id, stages: test.stages };
+    document.tests.into_iter().map(of).collect()
+}
+
+impl Case {
+    pub(crate) fn run(&self, rules: &Ruleset, profile: &RuleProfile) -> Judgement {
+        if self.folder.starts_with("RESPONSE") {
+            return Judgement::NotOfRequests;
+        }
+        let mut judged = false;
+        for stage in &self.stages {
+            let log = &stage.output.log;
+            if log.expect_ids.is_empty() && log.no_expect_ids.is_empty() {
+                continue;
+            }
+            judged = true;
+            let matched = match stage.input.matched(rules, profile) {
+                Ok(matched) => matched,
+                Err(why) => return Judgement::Failed(why),
+            };
+            if let Some(missing) = log.expect_ids.iter().find(|id| !matched.contains(id)) {
+                return Judgement::Failed(format!("{missing} does not match"));
+            }
+            if let Some(wrong) = log.no_expect_ids.iter().find(|id| matched.contains(id)) {
+                return Judgement::Failed(format!("{wrong} matches"));
+            }
+        }
+        let speaks_of_logs = self.stages.iter().any(|stage| {
+            let log = &stage.output.log;
+            !log.match_regex.is_empty() || !log.no_match_regex.is_empty()
+        });
+        if judged && !speaks_of_logs { Judgement::Passed } else { Judgement::NotOfRequests }
+    }
+}
+
+impl Input {
+    fn matched(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<u32>, String> {
+        let encoded =
+            STANDARD.decode(self.encoded_request.split_whitespace().collect::<String>()).map_err(|error| error.to_string())?;
+        let mut data = expanded(self.data.as_deref().unwrap_or_default());
+        if self.headers.values().any(|value| value.contains("multipart/form-data")) {
+            // As the runner does it: lines of the format end so, those of YAML do not.
+            data = data.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+        let mut headers: Vec<(Vec<u8>, Vec<u8>)> =
+            self.headers.iter().map(|(name, value)| (name.clone().into_bytes(), value.trim().as_bytes().to_vec())).collect();
+        let (mut method, mut target, mut protocol) =
+            (self.method.clone().into_bytes(), self.uri.clone().into_bytes(), self.version.clone());
+        let mut body = data.into_bytes();
+        if encoded.is_empty() {
+            self.complete(&mut headers, body.len());
+        } else {
+            let end = encoded.windows(4).position(|window| window == b"\r\n\r\n").unwrap_or(encoded.len());
+            let head = String::from_utf8_lossy(&encoded[..end]).into_owned();
+            let mut lines = head.split("\r\n");
+            let mut words = lines.next().unwrap_or_default().splitn(3, ' ');
+            let mut word = || words.next().unwrap_or_default().to_owned();
+            (method, target, protocol) = (word().into_bytes(), word().into_bytes(), word());
+            let pairs = lines.filter_map(|line| line.split_once(':'));
+            headers = pairs.map(|(name, value)| (name.as_bytes().to_vec(), value.trim().as_bytes().to_vec())).collect();
+            body = encoded.get(end + 4..).unwrap_or_default().to_vec();
+        }
+        let request = InspectedRequest {
+            method: &method,
+            target: &target,
+            protocol: &protocol,
+            headers: headers.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect(),
+            body: &body,
+            client: [127, 0, 0, 1].into(),
+            id: "1",
+        };
+        let inspection = Inspection::new(rules, profile, InspectionBudget::new(1 << 32));
+        let report = inspection.request(&request, &target).map_err(|error| error.to_string())?;
+        Ok(report.matches.iter().map(|found| found.id).collect())
+    }
+
+    /// Adds the headers that the runner adds.
+    fn complete(&self, headers: &mut Vec<(Vec<u8>, Vec<u8>)>, length: usize) {
+        if !self.autocomplete_headers {
+            return;
+        }
+        let mut add = |name: &str, value: String| {
+            if !headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name.as_bytes())) {
+                headers.push((name.as_bytes().to_vec(), value.into_bytes()));
+            }
+        };
+        add("Connection", "close".to_owned());
+        if self.data.is_some() {
+            add("Content-Type", "application/x-www-form-urlencoded".to_owned());
+            add("Content-Length", length.to_string());
+        }
+    }
+}
+
+/// The only templates of the corpus are texts that are repeated.
+fn expanded(data: &str) -> String {
+    let Some((before, rest)) = data.split_once("{{") else { return data.to_owned() };
+    let Some((template, after)) = rest.split_once("}}") else { return data.to_owned() };
+    let words: Vec<&str> = template.split('|').map(str::trim).collect();
+    let made = match words.as_slice() {
+        [text, repeat] if repeat.starts_with("repeat ") => {
+            let times: usize = repeat["repeat ".len()..].trim().parse().unwrap();
+            text.trim_matches('"').repeat(times)
+        }
+        _ => format!("{{{{{template}}}}}"),
+    };
+    format!("{before}{made}{}", expanded(after))
+}

@@ -4,12 +4,14 @@ import { signal } from "@preact/signals";
 import { Failure, call, ended, get } from "./call";
 
 export type Role = "viewer" | "editor" | "admin";
+/** What someone reaches: APIs with one of these tags or of one of these organisations. */
+export interface Scope { tags?: string[]; orgs?: string[] }
 export interface Session {
-  user: string; role: Role; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
+  user: string; role: Role; scope?: Scope | null; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
   writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
 }
 /** What the sign-in page is told before anybody signs in. */
-export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }
+export interface Door { secret_file: string | null; users: boolean; /** Names and titles of the providers at which operators sign in. */ providers?: [string, string][]; insecure: boolean; ssh: string | null; version?: string }
 
 export const session = signal<Session | null>(null);
 export const door = signal<Door | null>(null);

@@ -17,9 +17,8 @@ username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.curre
 event.currentTarget.value)}),secret&&i("em",{children:at?.secret_file?i($,{children:["It is in ",i("code",{children:at.secret_file})," on the gateway's machine."]}):
 i($,{children:["It is the ",i("code",{children:"secret"})," of the gateway's configuration, or ",i("code",{children:"TYK_GW_SECRET"}),"."]})})]}),refused&&i("p",
 {class:"refused bad",role:"alert",children:refused}),i(Button,{kind:"primary",type:"submit",disabled:busy||wait>0,children:wait>0?`Wait ${wait} s`:busy?"Signing\
- in":"Sign in"}),at?.providers?.map(([name,title])=>i("a",{class:"button",href:`login/${encodeURIComponent(name)}`,children:["Sign in with ",title]},name)),at?.
-users&&i("button",{type:"button",class:"as-link",onClick:()=>{setBySecret(!secret),setWord(""),setRefused(null)},children:secret?"Sign in with a name":"Sign in \
-with the control secret"})]})]}),i("p",{class:"version",children:at?.version?`Version ${at.version}`:""})]})}function Apis(){let q=route.value.query,list=useList("apis",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
+ in":"Sign in"}),at?.users&&i("button",{type:"button",class:"as-link",onClick:()=>{setBySecret(!secret),setWord(""),setRefused(null)},children:secret?"Sign in w\
+ith a name":"Sign in with the control secret"})]})]}),i("p",{class:"version",children:at?.version?`Version ${at.version}`:""})]})}function Apis(){let q=route.value.query,list=useList("apis",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),writable=session.value?.writable.apis??!1,can=may(
 "editor")&&writable,fresh=i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"New API"});return i($,{children:[i("div",{
 class:"page-head",children:[i("h1",{children:["APIs",list.total!=null&&i("small",{children:count(list.total)})]}),i(Filter,{label:"Filter APIs",placeholder:"Nam\
 e, path, host, target, tag"}),can&&fresh]}),!can&&i("p",{class:"list-end",children:may("editor")?"Definitions cannot be written here: they come from a read-only\

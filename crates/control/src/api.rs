@@ -45,6 +45,7 @@ mod nodes;
 mod oas;
 mod oauth;
 mod openapi;
+mod operator_rights;
 mod orgs;
 mod own_port;
 mod parameters;
@@ -60,6 +61,7 @@ mod serving;
 mod store_queues;
 mod stream;
 mod tail;
+mod token_store;
 mod tokens;
 mod top;
 mod usage;
@@ -111,7 +113,7 @@ pub use inspection::Inspection;
 pub use openapi::described;
 pub use own_port::OwnPort;
 pub use store_queues::StoreQueues;
-pub use tokens::TokenDocument;
+pub use token_store::TokenDocument;
 use workers::Workers;
 
 /// Threads that render metrics; further scrapers wait.

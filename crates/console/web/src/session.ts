@@ -11,7 +11,7 @@ export interface Session {
   writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
 }
 /** What the sign-in page is told before anybody signs in. */
-export interface Door { secret_file: string | null; users: boolean; /** Names and titles of the providers at which operators sign in. */ providers?: [string, string][]; insecure: boolean; ssh: string | null; version?: string }
+export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }
 
 export const session = signal<Session | null>(null);
 export const door = signal<Door | null>(null);

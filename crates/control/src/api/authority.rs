@@ -105,7 +105,7 @@ async fn called_by(control: &Arc<Control>, request: &mut Request) -> Result<Oper
     let token = match std::str::from_utf8(guess).ok().filter(|text| tokens::is_token(text)) {
         Some(text) => {
             let address = request.extensions().get::<ControlCaller>().map(|caller| caller.address.to_string());
-            super::tokens::caller_of(control, text, address).await.map_err(|fault| {
+            super::token_store::caller_of(control, text, address).await.map_err(|fault| {
                 tracing::error!(%fault, "the tokens can't be read");
                 let message = "The store with the tokens does not answer; the control secret works";
                 error(StatusCode::SERVICE_UNAVAILABLE, message).into_response()

@@ -3,8 +3,8 @@
 
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
-use super::console_document::ConsoleDocument;
-use super::users::UserRole;
+use super::operator_rights::{ShownScope, UserRole};
+use super::token_store::{forget_use, last_use};
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -17,20 +17,8 @@ use tollgate_admin::tokens::{LIFE_S, LIFE_S_MAX};
 use tollgate_admin::users::check_name;
 use tollgate_admin::{ApiToken, ApiTokens, Operator, OperatorScope, tokens};
 use tollgate_clock::unix_s;
-use tollgate_store::{DocumentSpace, StoreFault};
+use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
-
-/// The document with all tokens.
-pub struct TokenDocument(ConsoleDocument<ApiTokens>);
-
-impl Default for TokenDocument {
-    fn default() -> Self {
-        TokenDocument(ConsoleDocument::new("tokens"))
-    }
-}
-
-/// A use is noted if the last note is older, so that a script costs the store one write in this time.
-const USE_NOTED_AFTER_S: u64 = 60;
 
 /// All tokens, sorted by name.
 #[derive(Serialize, ToSchema)]
@@ -63,32 +51,6 @@ struct ShownToken {
     /// From which address.
     #[schema(required)]
     last_address: Option<String>,
-}
-
-/// What someone reaches: APIs with one of these tags, or of one of these organisations, and what belongs to them.
-#[derive(Clone, Serialize, Deserialize, ToSchema)]
-#[serde(default, deny_unknown_fields)]
-#[derive(Default)]
-pub(super) struct ShownScope {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    tags: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    orgs: Vec<String>,
-}
-
-impl ShownScope {
-    /// A scope for people; `None` for everything.
-    pub(super) fn of(scope: &OperatorScope) -> Option<Self> {
-        (!scope.is_whole()).then(|| ShownScope { tags: scope.tags.clone(), orgs: scope.orgs.clone() })
-    }
-}
-
-impl From<ShownScope> for OperatorScope {
-    fn from(ShownScope { tags, orgs }: ShownScope) -> Self {
-        OperatorScope { tags, orgs }
-    }
 }
 
 /// A new token.
@@ -128,13 +90,6 @@ pub(super) struct TokenName {
     /// Name or id of a token.
     #[param(example = "ci", min_length = 1)]
     pub name: String,
-}
-
-/// The last use of a token, as it is stored.
-#[derive(Serialize, Deserialize)]
-struct TokenUse {
-    unix_s: u64,
-    address: Option<String>,
 }
 
 /// All tokens for automation
@@ -247,46 +202,12 @@ pub(super) async fn remove(State(control): State<Arc<Control>>, Path(TokenName {
     let remove = |tokens: &mut ApiTokens| tokens.remove(&name).ok_or_else(String::new);
     match control.tokens.0.change(&control, remove).await {
         Ok(Ok(token)) => {
-            let _ = control.shared.keys.store().remove(DocumentSpace::Console, use_id(&token.id)).await;
+            let _ = forget_use(&control, &token.id).await;
             changed(token.name.as_str(), Change::Deleted).logged("delete", "token", token.name)
         }
         Ok(Err(_)) => error(StatusCode::NOT_FOUND, "Token not found"),
         Err(fault) => failed(&fault),
     }
-}
-
-/// Who calls with this token, if it is one. Asks the store, so that a token that was revoked on another gateway is refused.
-pub(super) async fn caller_of(control: &Arc<Control>, text: &str, address: Option<String>) -> Result<Option<Operator>, StoreFault> {
-    let tokens = control.tokens.0.load(control).await?;
-    let now = unix_s();
-    let Some(token) = tokens.verified(text, now) else { return Ok(None) };
-    note_use(control, token, TokenUse { unix_s: now, address });
-    Ok(Some(Operator { name: format!("token:{}", token.name), role: token.role, scope: token.scope.clone() }))
-}
-
-/// Notes when a token was used; the call does not wait for it.
-fn note_use(control: &Arc<Control>, token: &ApiToken, now: TokenUse) {
-    let (control, id) = (control.clone(), token.id.clone());
-    let ends = token.expires_unix_s;
-    tokio::spawn(async move {
-        let is_noted = |used: TokenUse| now.unix_s < used.unix_s.saturating_add(USE_NOTED_AFTER_S) && used.address == now.address;
-        if last_use(&control, &id).await.ok().flatten().is_some_and(is_noted) {
-            return;
-        }
-        let value = serde_json::to_vec(&now).unwrap_or_default();
-        if let Err(fault) = control.shared.keys.store().write(DocumentSpace::Console, use_id(&id), value, Some(ends)).await {
-            tracing::warn!(%fault, "the use of a token can't be noted");
-        }
-    });
-}
-
-async fn last_use(control: &Control, id: &str) -> Result<Option<TokenUse>, StoreFault> {
-    let stored = control.shared.keys.store().read(DocumentSpace::Console, use_id(id)).await?;
-    Ok(stored.and_then(|stored| serde_json::from_slice(&stored).ok()))
-}
-
-fn use_id(id: &str) -> String {
-    format!("token_use/{id}")
 }
 
 fn failed(fault: &StoreFault) -> ControlAnswer {

@@ -4,7 +4,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::authority::{Signed, role_missing};
 use super::console::Console;
-use super::tokens::ShownScope;
+use super::operator_rights::{ShownScope, UserRole};
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -40,35 +40,6 @@ struct ShownUser {
     scope: Option<ShownScope>,
     /// When the user was added, in seconds since 1970.
     created: u64,
-}
-
-/// A viewer reads, without secrets; an editor changes everything but users; an admin may do everything.
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum UserRole {
-    Viewer,
-    Editor,
-    Admin,
-}
-
-impl From<Role> for UserRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Viewer => UserRole::Viewer,
-            Role::Editor => UserRole::Editor,
-            Role::Admin => UserRole::Admin,
-        }
-    }
-}
-
-impl From<UserRole> for Role {
-    fn from(role: UserRole) -> Self {
-        match role {
-            UserRole::Viewer => Role::Viewer,
-            UserRole::Editor => Role::Editor,
-            UserRole::Admin => Role::Admin,
-        }
-    }
 }
 
 /// A new user.

@@ -59,7 +59,6 @@ export function SignIn() {
             </label>
             {refused && <p class="refused bad" role="alert">{refused}</p>}
             <Button kind="primary" type="submit" disabled={busy || wait > 0}>{wait > 0 ? `Wait ${wait} s` : busy ? "Signing in" : "Sign in"}</Button>
-            {at?.providers?.map(([name, title]) => <a key={name} class="button" href={`login/${encodeURIComponent(name)}`}>Sign in with {title}</a>)}
             {at?.users && <button type="button" class="as-link" onClick={() => { setBySecret(!secret); setWord(""); setRefused(null); }}>{secret ? "Sign in with a name" : "Sign in with the control secret"}</button>}
           </>
         )}

@@ -1,4 +1,4 @@
-//! Who operates a gateway: roles, users and their passwords, sessions, waits after wrong tries, masks for secrets, and differences between
+//! Who operates a gateway: roles and scopes, users and their passwords, tokens, sessions, waits after wrong tries, masks for secrets, and differences between
 //! two versions of a document. No I/O; the clock is a parameter.
 #![forbid(unsafe_code)]
 
@@ -7,8 +7,10 @@ pub mod guesses;
 pub mod mask;
 pub mod merge;
 pub mod role;
+pub mod scope;
 pub mod secret_name;
 pub mod sessions;
+pub mod tokens;
 pub mod tries;
 pub mod users;
 
@@ -16,6 +18,8 @@ pub use difference::{Difference, differences};
 pub use guesses::Guesses;
 pub use mask::{MASK, RawKeys};
 pub use role::Role;
+pub use scope::OperatorScope;
 pub use sessions::{Operator, Sessions};
+pub use tokens::{ApiToken, ApiTokens};
 pub use tries::Tries;
 pub use users::{User, Users};

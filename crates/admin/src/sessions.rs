@@ -2,6 +2,7 @@
 //! a while, and in any case after some hours.
 
 use crate::role::Role;
+use crate::scope::OperatorScope;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -15,10 +16,20 @@ pub const SESSIONS_MAX: usize = 1_024;
 /// Who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
-    /// Name of the user; [`crate::users::SECRET`] for someone who signed in with the control secret.
+    /// Name of the user; [`crate::users::SECRET`] for someone who signed in with the control secret; `token:` and its name for a token. No
+    /// user's name has a colon.
     pub name: String,
     /// What they may do.
     pub role: Role,
+    /// What they reach.
+    pub scope: OperatorScope,
+}
+
+impl Operator {
+    /// The operator who is this user.
+    pub fn of_user(user: &crate::users::User) -> Self {
+        Operator { name: user.name.clone(), role: user.role, scope: user.scope.clone() }
+    }
 }
 
 /// All sessions.

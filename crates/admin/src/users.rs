@@ -1,6 +1,7 @@
 //! The named users of the console: one small document, with hashed passwords.
 
 use crate::role::Role;
+use crate::scope::OperatorScope;
 use argon2::password_hash::{PasswordHash, PasswordHasher, PasswordVerifier, SaltString};
 use argon2::{Argon2, password_hash};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct User {
     pub name: String,
     /// What they may do.
     pub role: Role,
+    /// What they reach.
+    #[serde(default)]
+    pub scope: OperatorScope,
     /// The hash of their password, with salt and parameters.
     pub password_hash: String,
     /// When they were added, in seconds since 1970.

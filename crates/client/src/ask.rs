@@ -23,6 +23,7 @@ mod span;
 mod spend;
 mod status;
 mod table;
+mod tokens;
 
 use crate::visible;
 use clap::{Args, Subcommand};
@@ -68,6 +69,8 @@ pub enum CliRequest {
     Rollback(rollback::RollbackCommand),
     /// Show who changed what, when and from where.
     History(history::HistoryCommand),
+    /// Make, list and revoke tokens for automation.
+    Tokens(About<tokens::TokenCommand>),
     /// Show what language models cost, by model, provider, key and more.
     Spend(spend::SpendCommand),
     /// Reload definitions and policies, and report errors in them.
@@ -197,6 +200,7 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Apis(About { command, gateway }) => apis::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Certs(About { command, gateway }) => certs::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Clients(About { command, gateway }) => clients::run(command, &Gateway::new(&gateway, tls)?),
+        CliRequest::Tokens(About { command, gateway }) => tokens::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Cache(About { command, gateway }) => cache::run(command, &Gateway::new(&gateway, tls)?),
         CliRequest::Dump(command) => configuration::dump(&command, tls),
         CliRequest::Diff(command) => configuration::diff(&command, tls),

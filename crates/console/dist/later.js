@@ -884,25 +884,53 @@ kind:"primary","data-key":"n",onClick:()=>refine({new:"1"}),children:"Add a user
  my password"})]}),users.failure?i(ErrorBox,{failure:users.failure,retry:users.again}):null,admin&&users.value&&i(Panel,{title:"Users",note:"admin: everything; \
 editor: all but users and secrets; viewer: reads",children:users.value.users.length===0?i(Empty,{icon:"client",title:"There is no named user.",children:"Everybo\
 dy who knows the control secret is an admin, and changes do not say who made them."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i(
-"th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Since"}),i("th",{scope:"col",children:i("span",{class:"s\
-r",children:"Actions"})})]})}),i("tbody",{children:users.value.users.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",
-{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number",children:i(Button,
-{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},one.name))})]})}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine(
-{new:void 0})},saved:()=>{setEditing(null),refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var PASSWORD_MIN=12;
-function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[password,setPassword]=w(""),[failure,
-setFailure]=w(null),save=async event=>{event.preventDefault();try{user?await call("PUT",`users/${segment(user.name)}`,{role,...password?{password}:{}}):await call(
-"POST","users",{name,role,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.
-name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),
-i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"\
-form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
-required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
-event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
-s"}),i("option",{value:"admin",children:"admin: everything"})]})}),i(Field,{label:user?"New password":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?
-" Empty: as it is.":""}`,children:i("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(
-event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,setFailure]=w(null);return i(Dialog,{title:"\
-Change my password",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),
-children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POST","users/me/password",{old,new:fresh}),say("ok","Pass\
-word changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"O\
-ld password",children:i("input",{type:"password",autofocus:!0,required:!0,autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),
-i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"n\
-ew-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};
+"th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"Since"}),i("th",
+{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:users.value.users.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(
+Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Text,{children:scopeText(
+one.scope)})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>setEditing(one),children:"Change"})})]},
+one.name))})]})}),admin&&i(Tokens,{}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),
+refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var wordsOf=scope=>({tags:(scope?.tags??[]).join(", "),orgs:(scope?.
+orgs??[]).join(", ")});function scopeOf(role,words){let list=text=>text.split(",").map(word=>word.trim()).filter(Boolean),[tags,orgs]=[list(words.tags),list(words.
+orgs)];return role==="admin"||tags.length+orgs.length===0?null:{tags,orgs}}var scopeText=scope=>[...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].
+join(", ")||"everything";function ScopeFields({words,change}){return i($,{children:[i(Field,{label:"Tags",hint:"Only APIs with one of these tags, with commas be\
+tween them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:event=>change({...words,tags:event.currentTarget.value})})}),i(Field,{label:"Organi\
+sations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"off",onInput:event=>change({...words,
+orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(!1),revoke=async name=>{try{await call(
+"DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};return i($,{children:[tokens.failure?
+i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{title:"Tokens",note:"for scripts, in place of the control secret",actions:i(
+Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===0?i(Empty,{icon:"key",title:"There is no token.",children:"\
+A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",
+{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"Last used"}),i("th",
+{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:tokens.value.tokens.map(one=>i(
+"tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),
+i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):"never"}),i("td",{children:i(Ago,{at:one.expires})}),
+i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},one.id))})]})}),making&&i(NewToken,{close:()=>{setMaking(
+!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),[scope,setScope]=w(wordsOf()),[days,setDays]=w("90"),[made,
+setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call("POST","tokens",{name,role,scope:scopeOf(role,scope),
+expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:made.name,close,footer:i(Button,{
+kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this once."}),i("pre",{class:"line",children:[i("code",
+{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,footer:i($,{children:[i(Button,{onClick:close,
+children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",{id:"token",class:"form",onSubmit:save,children:[
+failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"\
+off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),
+children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"adm\
+in",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:"Days",hint:"At most 366.",children:i("input",
+{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}var PASSWORD_MIN=12;function User({user,close,
+saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(wordsOf(user?.scope)),[password,setPassword]=w(
+""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?(await call("PUT",`users/${segment(user.name)}`,
+{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call("POST","users",{name,role,scope:reached,password}),
+say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:"Add a user",close,footer:i($,{children:[
+i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,{onClick:close,children:"Cancel"}),i(
+Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",onSubmit:save,children:[failure?i("di\
+v",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"\
+off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),
+children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"adm\
+in",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:user?"New password":"Password",hint:`At leas\
+t ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,
+value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,
+setFailure]=w(null);return i(Dialog,{title:"Change my password",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",
+type:"submit",form:"own",children:"Change"})]}),children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POST",`us\
+ers/${segment(session.value?.user??"")}/password`,{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i(
+"div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,required:!0,autocomplete:"\
+current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i(
+"input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};

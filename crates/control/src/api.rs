@@ -16,6 +16,7 @@ mod check;
 mod client_list;
 mod configuration;
 mod console;
+mod console_document;
 mod cookies;
 mod debug;
 mod definition_changes;
@@ -44,6 +45,7 @@ mod nodes;
 mod oas;
 mod oauth;
 mod openapi;
+mod operator_rights;
 mod orgs;
 mod own_port;
 mod parameters;
@@ -55,10 +57,13 @@ pub(crate) mod recorded;
 mod reload;
 mod right_fields;
 mod schema;
+mod scoping;
 mod serving;
 mod store_queues;
 mod stream;
 mod tail;
+mod token_store;
+mod tokens;
 mod top;
 mod usage;
 mod users;
@@ -110,6 +115,7 @@ pub use inspection::Inspection;
 pub use openapi::described;
 pub use own_port::OwnPort;
 pub use store_queues::StoreQueues;
+pub use token_store::TokenDocument;
 use workers::Workers;
 
 /// Threads that render metrics; further scrapers wait.
@@ -134,6 +140,8 @@ pub struct Control {
     pub guesses: Mutex<Guesses>,
     /// The console; `None` if it is not served.
     pub console: Option<Console>,
+    /// Tokens for automation.
+    pub tokens: TokenDocument,
     pub health: Arc<Health>,
     pub statistics: Arc<Statistics>,
     /// The configuration as it is shown; `None` if it is not.
@@ -383,6 +391,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::set_password))
         .routes(routes!(users::update, users::remove))
+        .routes(routes!(tokens::list, tokens::create))
+        .routes(routes!(tokens::remove))
         .routes(routes!(usage::last_seen))
         .routes(routes!(tail::list, tail::find))
         .routes(routes!(schema::schema))
@@ -421,7 +431,7 @@ fn router(
     [workers, large_callers]: [Workers; 2],
     threads: &Handle,
 ) -> Router {
-    let roles = Arc::new(authority::RoleTable::of(&endpoints().merge(large()).merge(figures()).into_openapi()));
+    let table = Arc::new(authority::AccessTable::of(&endpoints().merge(large()).merge(figures()).into_openapi()));
     let guarded = Router::from(endpoints())
         .route_layer(from_fn_with_state(control.clone(), documents::guard))
         .route_layer(from_fn_with_state(control.clone(), masking::mask))
@@ -436,7 +446,7 @@ fn router(
         .route("/metrics", get(metrics::metrics))
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
-        .layer(from_fn_with_state((control.clone(), roles), authority::authorize))
+        .layer(from_fn_with_state((control.clone(), table), authority::authorize))
         .with_state(control.clone());
     let open = Router::new()
         .route(&format!("/{hello}"), get(health::hello))

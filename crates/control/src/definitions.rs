@@ -27,4 +27,4 @@ pub use set::problems_together;
 pub use shared::{NotShared, SharedDefinitions};
 pub use store::{DefinitionStore, NotApplied, ServedSet};
 pub use text::{DASHBOARD_FIELDS, DefinitionText, FILE_BYTES_MAX, ReadDefinition};
-pub use wanted::{DocumentProblem, WantedDocument, is_file_name};
+pub use wanted::{DocumentProblem, WantedContent, WantedDocument, is_file_name};

@@ -5,7 +5,9 @@ use super::parts::GatewayParts;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tollgate_access::secret::ControlSecret;
-use tollgate_control::api::{self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, WaitingEntries};
+use tollgate_control::api::{
+    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, TokenDocument, WaitingEntries,
+};
 use tollgate_control::definitions::Reloads;
 use tollgate_control::nodes::{Nodes, OwnFigures};
 use tollgate_control::portal_door::PortalDoor;
@@ -66,6 +68,7 @@ impl ControlPlane {
             mirrored_documents: Default::default(),
             notices: Arc::default(),
             replays: Arc::default(),
+            tokens: TokenDocument::default(),
             issued_names: config.tollgate.acme.certificates.iter().map(AcmeCertificate::name).collect(),
             portal: portal.transpose()?,
         };

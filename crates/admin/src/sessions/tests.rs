@@ -1,8 +1,9 @@
 use super::{IDLE_S_MAX, LIFE_S_MAX, Operator, SESSIONS_MAX, Sessions};
 use crate::role::Role;
+use crate::scope::OperatorScope;
 
 fn ann() -> Operator {
-    Operator { name: "ann".to_owned(), role: Role::Editor }
+    Operator { name: "ann".to_owned(), role: Role::Editor, scope: OperatorScope::default() }
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn sessions_are_bounded_and_the_idlest_goes_first() {
 #[test]
 fn all_sessions_of_a_user_end_but_the_one_that_is_kept() {
     let mut sessions = Sessions::default();
-    let bob = Operator { name: "bob".to_owned(), role: Role::Admin };
+    let bob = Operator { name: "bob".to_owned(), role: Role::Admin, scope: OperatorScope::default() };
     for (token, operator) in [("a", ann()), ("b", ann()), ("c", bob)] {
         sessions.start(token, operator, 0);
     }

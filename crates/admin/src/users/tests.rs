@@ -1,10 +1,11 @@
 use super::{NOBODY, User, Users, check_name, check_password, hash_password};
 use crate::role::Role;
+use crate::scope::OperatorScope;
 use argon2::password_hash::PasswordHash;
 
 fn user(name: &str, password: &str) -> User {
     let password_hash = hash_password(password, [7; 16]).unwrap();
-    User { name: name.to_owned(), role: Role::Viewer, password_hash, created_unix_s: 0 }
+    User { name: name.to_owned(), role: Role::Viewer, scope: OperatorScope::default(), password_hash, created_unix_s: 0 }
 }
 
 #[test]

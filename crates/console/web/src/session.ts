@@ -4,8 +4,10 @@ import { signal } from "@preact/signals";
 import { Failure, call, ended, get } from "./call";
 
 export type Role = "viewer" | "editor" | "admin";
+/** What someone reaches: APIs with one of these tags or of one of these organisations. */
+export interface Scope { tags?: string[]; orgs?: string[] }
 export interface Session {
-  user: string; role: Role; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
+  user: string; role: Role; scope?: Scope | null; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
   writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
 }
 /** What the sign-in page is told before anybody signs in. */

@@ -93,7 +93,7 @@ fn documents(control: &Control) -> AcmeDocuments {
 /// Those of `tollgate.acme` in the configuration, on all gateways with the same store.
 #[utoipa::path(
     get, path = "/tyk/acme", tag = "Certificates", operation_id = "listIssuedCertificates",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, body = IssuedList, description = "The certificates."),
         StoreFailed,
@@ -122,7 +122,7 @@ pub(super) struct IssuedName {
 /// Whichever gateway looks first asks the issuer, within some seconds; also after a failure, without waiting for the next try.
 #[utoipa::path(
     post, path = "/tyk/acme/{name}/renew", tag = "Certificates", operation_id = "renewIssuedCertificate",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(IssuedName),
     responses(
         (status = 200, body = Success, description = "It is renewed soon."),

@@ -128,7 +128,7 @@ fn is_key_failure(cause: &str) -> bool {
 /// The names are Tyk's. `health_check.enable_health_checks` enables it.
 #[utoipa::path(
     get, path = "/tyk/health", tag = "Figures", operation_id = "getApiHealth",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:query:api_id"])),
     params(("api_id" = String, Query, description = "Id of the API.", example = "quick")),
     responses(
         (status = 200, body = Recently, description = "Figures of the last `health_check_value_timeouts` seconds."),

@@ -5,6 +5,7 @@ use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_su
 use super::definition_store::{self, ChangeRequest, is_mcp};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::parameters::ApiId;
+use super::scoping::Reach;
 use super::versions::NewVersion;
 use super::{document, examples};
 use axum::body::Bytes;
@@ -24,23 +25,27 @@ const OPENAPI: &str = "this API endpoint only supports Tyk Classic APIs; please 
 /// All API definitions
 #[utoipa::path(
     get, path = "/tyk/apis", tag = "APIs", operation_id = "listApis",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(("include_types" = Option<String>, Query, description = "`mcp`: also proxies for the Model Context Protocol.")),
     responses(
         (status = 200, body = Vec<document::ApiDefinition>, description = "The definitions as they were written."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> Response {
+pub(super) async fn list(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> Response {
     let snapshot = control.shared.current.load();
     let has_mcp = query.get("include_types").is_some_and(|types| types.split(',').any(|kind| kind.trim() == "mcp"));
-    let listed = snapshot.apis.iter().filter(|api| has_mcp || !is_mcp(api));
+    let listed = snapshot.apis.iter().filter(|api| (has_mcp || !is_mcp(api)) && reach.has_api(api));
     list_of(listed.map(|api| ApiDefinition::shown(&api.raw)))
 }
 
 /// One API definition
 #[utoipa::path(
     get, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "getApi",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(ApiId),
     responses(
         (status = 200, body = document::ApiDefinition, description = "The definition as it was written."),
@@ -59,7 +64,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ApiId { id })
 /// A definition without `api_id` gets a generated one; a definition with an existing id replaces that API. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/apis", tag = "APIs", operation_id = "createApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
         ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
@@ -102,7 +107,7 @@ pub(super) async fn create(
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
     post, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "createApiAt",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(ApiId),
     request_body(content = document::ApiDefinition, example = json!(examples::definition())),
     responses(
@@ -124,7 +129,7 @@ pub(super) async fn create_at(
 /// Replace an API definition
 #[utoipa::path(
     put, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "updateApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ApiId),
     request_body(content = document::ApiDefinition, example = json!(examples::definition())),
     responses(
@@ -160,7 +165,7 @@ pub(super) async fn update(
 /// Remove an API
 #[utoipa::path(
     delete, path = "/tyk/apis/{id}", tag = "APIs", operation_id = "deleteApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ApiId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),

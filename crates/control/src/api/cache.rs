@@ -45,7 +45,7 @@ struct CacheReportOfApi {
 /// They are those of the gateway that answers, since its start.
 #[utoipa::path(
     get, path = "/tyk/cache", tag = "Cache", operation_id = "getCache",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, body = CacheReport, description = "The statistics."),
     )
@@ -66,7 +66,7 @@ pub(super) async fn status(State(control): State<Arc<Control>>) -> ControlAnswer
 /// They are gone on all gateways when the response is sent. The response is the same for an unknown API.
 #[utoipa::path(
     delete, path = "/tyk/cache/{id}", tag = "Cache", operation_id = "invalidateCache",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ApiId),
     responses(
         (status = 200, body = Success, description = "The request was carried out."),
@@ -84,7 +84,7 @@ pub(super) async fn invalidate(State(control): State<Arc<Control>>, Path(ApiId {
 /// after rewrites. The response is the same for an unknown API, and for what is not stored.
 #[utoipa::path(
     post, path = "/tyk/cache/{id}/purge", tag = "Cache", operation_id = "purgeCache",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ApiId),
     request_body(content = PurgeScope, example = json!({"urls": ["/quick/products/1"], "prefixes": ["/quick/images/"], "tags": ["shoes"]})),
     responses(
@@ -162,7 +162,7 @@ fn with_upstream_paths(control: &Control, id: &str, mut scope: PurgeScope) -> Pu
 /// They are fetched again when they are needed.
 #[utoipa::path(
     delete, path = "/tyk/cache/jwks", tag = "Cache", operation_id = "forgetKeySets",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     responses(
         (status = 200, body = Success, description = "The request was carried out."),
     )
@@ -177,7 +177,7 @@ pub(super) async fn forget_all_key_sets(State(control): State<Arc<Control>>) -> 
 /// A set that several APIs use is invalidated for all of them. The response is the same for an unknown API.
 #[utoipa::path(
     delete, path = "/tyk/cache/jwks/{id}", tag = "Cache", operation_id = "forgetKeySetsOfApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ApiId),
     responses(
         (status = 200, body = Success, description = "The request was carried out."),

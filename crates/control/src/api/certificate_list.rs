@@ -29,7 +29,7 @@ struct CertificateUse {
 /// certificate are not looked at.
 #[utoipa::path(
     get, path = "/tyk/list/certs", tag = "Lists", operation_id = "searchCertificates",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the row, in any letter case."),
         ("sort" = Option<String>, Query, description = "`not_after`, `subject_cn` or `id`; `-` before it for descending.", example = "not_after"),

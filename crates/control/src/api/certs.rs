@@ -64,7 +64,7 @@ type CertQuery = Query<HashMap<String, String>>;
 /// Ids of certificates, or a summary of each
 #[utoipa::path(
     get, path = "/tyk/certs", tag = "Certificates", operation_id = "listCertificates",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "default"),
         ("mode" = Option<String>, Query, description = "`detailed`: a line about each.", example = "detailed"),
@@ -93,7 +93,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Cert
 /// Add a certificate
 #[utoipa::path(
     post, path = "/tyk/certs", tag = "Certificates", operation_id = "addCertificate",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "default"),
     ),
@@ -128,7 +128,7 @@ pub(super) async fn add(State(control): State<Arc<Control>>, Query(query): CertQ
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
     post, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "addCertificateAt",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         CertificateIds,
         ("org_id" = Option<String>, Query, description = "The organisation, which the id begins with; at most 256 bytes, no comma, slash or control character.", example = "other"),
@@ -147,7 +147,7 @@ pub(super) async fn add_at(state: State<Arc<Control>>, query: CertQuery, body: B
 /// Details of certificates
 #[utoipa::path(
     get, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "getCertificate",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(CertificateIds),
     responses(
         (status = 200, body = CertificateDetails, description = "The certificate; for several ids a list, with null for unknown ones."),
@@ -178,7 +178,7 @@ pub(super) async fn show(
 /// Remove a certificate
 #[utoipa::path(
     delete, path = "/tyk/certs/{id}", tag = "Certificates", operation_id = "deleteCertificate",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(CertificateIds),
     responses(
         (status = 200, body = Success, description = "The certificate does not exist any more. The answer is the same if it never did."),

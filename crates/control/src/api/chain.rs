@@ -52,7 +52,7 @@ struct ChainStep {
 /// In order, for each version that the API serves itself. Times are means of samples from all APIs on the gateway that is asked.
 #[utoipa::path(
     get, path = "/tyk/apis/{id}/chain", tag = "APIs", operation_id = "getChain",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(ApiId),
     responses(
         (status = 200, body = ChainAnswer, description = "The chains."),

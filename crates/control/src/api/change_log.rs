@@ -4,7 +4,9 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
+use super::scoping::Reach;
 use super::store_queues::{Storable, store_all};
+use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -242,7 +244,7 @@ async fn end(store: &dyn Store, day: u64) -> Result<u64, StoreFault> {
 /// logged, as the store did not answer for too long.
 #[utoipa::path(
     get, path = "/tyk/list/changes", tag = "Lists", operation_id = "searchChanges",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the user, action, kind or target, in any letter case."),
         ("sort" = Option<String>, Query, description = "`time`.", example = "time"),
@@ -255,19 +257,35 @@ async fn end(store: &dyn Store, day: u64) -> Result<u64, StoreFault> {
         (status = 500, body = Error, description = "The store does not answer."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn list(
+    State(control): State<Arc<Control>>,
+    Extension(operator): Extension<Operator>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     let asked = match Asked::read(&query, &["time"]) {
         Ok(asked) => asked,
         Err(answer) => return answer,
     };
-    match found(control.shared.keys.store(), &asked).await {
+    let is_reached = |row: &Value| reach.is_whole() || concerns(&reach, &operator, row);
+    match found(control.shared.keys.store(), &asked, is_reached).await {
         Ok(Some(page)) => ok(page),
         Ok(None) => error(StatusCode::BAD_REQUEST, "after must be the next of another answer"),
         Err(fault) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("the log of changes can't be read: {fault}")),
     }
 }
 
-async fn found(store: &dyn Store, asked: &Asked) -> Result<Option<ListPage>, StoreFault> {
+/// Whether a change is of something that an operator with a scope reaches, or of the operator. What does not exist any more, nobody reaches.
+fn concerns(reach: &Reach, operator: &Operator, row: &Value) -> bool {
+    let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+    match text("kind") {
+        "api" => reach.has_api_id(text("target")),
+        "policy" => reach.has_policy_id(text("target")),
+        _ => text("user") == operator.name,
+    }
+}
+
+async fn found(store: &dyn Store, asked: &Asked, is_reached: impl Fn(&Value) -> bool) -> Result<Option<ListPage>, StoreFault> {
     let today = unix_s() / DAY_S;
     let stop = Instant::now() + SEARCH_TIME_MAX;
     // The cursor is the place of the last entry that was looked at.
@@ -292,6 +310,9 @@ async fn found(store: &dyn Store, asked: &Asked) -> Result<Option<ListPage>, Sto
         }
         number -= 1;
         let Some(row) = get(store, day, number).await? else { continue };
+        if !is_reached(&row) {
+            continue;
+        }
         scanned += 1;
         let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let texts = ["user", "action", "kind", "target"].map(text);

@@ -1,6 +1,7 @@
 //! `/tyk/check`: checks a document as a change of it would, and writes nothing.
 
 use super::answer::{ControlAnswer, ok};
+use super::scoping::Reach;
 use super::{Control, document, examples};
 use crate::definitions::DefinitionText;
 use axum::body::Bytes;
@@ -62,7 +63,7 @@ enum ProblemLevel {
 /// Check an API definition
 #[utoipa::path(
     post, path = "/tyk/check/api", tag = "Checks", operation_id = "checkApi",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = document::ApiDefinition, example = json!(examples::definition())),
     responses(
         (status = 200, body = CheckResult, description = "What is wrong with the definition. Nothing is written."),
@@ -77,16 +78,16 @@ pub(super) async fn api(State(control): State<Arc<Control>>, body: Bytes) -> Con
 /// Check a policy
 #[utoipa::path(
     post, path = "/tyk/check/policy", tag = "Checks", operation_id = "checkPolicy",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = CheckResult, description = "What is wrong with the policy. Nothing is written."),
     )
 )]
-pub(super) async fn policy(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn policy(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     checked(&body, || match Policy::parse(&body, None) {
         Ok((policy, mut problems)) => {
-            problems.extend(unknown_apis(&control, policy.access_rights.keys()));
+            problems.extend(unknown_apis(&control, &reach, policy.access_rights.keys()));
             problems
         }
         Err(problems) => problems,
@@ -96,16 +97,20 @@ pub(super) async fn policy(State(control): State<Arc<Control>>, body: Bytes) -> 
 /// Check the session of a key
 #[utoipa::path(
     post, path = "/tyk/check/key", tag = "Checks", operation_id = "checkKey",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = CheckResult, description = "What is wrong with the session. Nothing is written."),
     )
 )]
-pub(super) async fn key(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn key(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     checked(&body, || match Session::parse(&body) {
         Ok((session, mut problems)) => {
-            problems.extend(unknown_apis(&control, session.access_rights.keys()));
+            problems.extend(unknown_apis(&control, &reach, session.access_rights.keys()));
+            if !reach.has_session(&session) {
+                problems.push(Problem::new(Level::Error, "$", "this key reaches more than your scope"));
+                return problems;
+            }
             match control.shared.keys.with_policies(&session) {
                 Ok(applied) if applied.access_rights.is_empty() && !control.shared.keys.rules.allow_master_keys => {
                     let message = "must name an API, or apply_policies a policy that does: keys need access to something";
@@ -121,9 +126,10 @@ pub(super) async fn key(State(control): State<Arc<Control>>, body: Bytes) -> Con
 }
 
 /// Access to an API that does not exist (yet) is allowed, but rarely meant.
-fn unknown_apis<'i>(control: &Control, ids: impl Iterator<Item = &'i String>) -> Vec<Problem> {
+fn unknown_apis<'i>(control: &Control, reach: &Reach, ids: impl Iterator<Item = &'i String>) -> Vec<Problem> {
     let snapshot = control.shared.current.load();
-    let unknown = ids.filter(|id| snapshot.api(id).is_none());
+    // Someone with a scope is not told which other APIs there are.
+    let unknown = ids.filter(|id| snapshot.api(id).is_none() || !reach.has_api_id(id));
     unknown
         .map(|id| {
             Problem::new(Level::Warning, format!("$.access_rights[{}]", Value::from(id.as_str())), "there is no API with this id")

@@ -4,6 +4,7 @@
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
+use super::scoping::Reach;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ const FROM_API: &str = "api.";
 /// are seen, the rows are sorted within their answer only, `total` is null, and `next` continues.
 #[utoipa::path(
     get, path = "/tyk/list/clients", tag = "Lists", operation_id = "searchClients",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the id, API, description, redirect URI or policy, in any letter case.", example = "shop"),
         ("sort" = Option<String>, Query, description = "`id`, `api_id`, `description` or `policy_id`; `-` before it for descending.", example = "api_id"),
@@ -35,7 +36,11 @@ const FROM_API: &str = "api.";
         (status = 500, body = Error, description = "The store does not answer."),
     )
 )]
-pub(super) async fn clients(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn clients(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     let asked = match Asked::read(&query, &["id", "api_id", "description", "policy_id"]) {
         Ok(asked) => asked,
         Err(answer) => return answer,
@@ -50,7 +55,8 @@ pub(super) async fn clients(State(control): State<Arc<Control>>, Query(query): Q
     // A place in the whole sorted list is only known once all APIs are seen.
     let may_stop = asked.after.is_empty() || first > 0;
     let (mut rows, mut scanned, mut unseen) = (Vec::new(), 0, None);
-    for (place, api) in snapshot.apis.iter().enumerate().skip(first).filter(|(_, api)| api.provider.is_some()) {
+    for (place, api) in snapshot.apis.iter().enumerate().skip(first).filter(|(_, api)| api.provider.is_some() && reach.has_api(api))
+    {
         if may_stop && Instant::now() >= end {
             unseen = Some(place);
             break;

@@ -137,7 +137,7 @@ impl Unchanged {
 /// named by their fingerprints. `only` asks for some parts.
 #[utoipa::path(
     get, path = "/tyk/configuration", tag = "Configuration", operation_id = "getConfiguration",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(
         ("only" = Option<String>, Query, description = "Parts, separated by commas: `apis`, `policies`, `certificates`, `clients`, `key_templates`. All by default; the digest is always of all.", example = "apis,policies"),
     ),
@@ -168,7 +168,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Query(query): Quer
 /// A `put` adds an object or replaces the one with its id; a mask keeps the stored secret. A `delete` of an object that does not exist changes nothing.
 #[utoipa::path(
     post, path = "/tyk/configuration", tag = "Configuration", operation_id = "changeConfiguration",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     request_body(content = ChangeSet, example = json!({
         "digest": "*",
         "changes": [

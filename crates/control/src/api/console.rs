@@ -6,6 +6,7 @@ mod pages;
 mod sign_in;
 mod user_store;
 
+use super::console_document::ConsoleDocument;
 use super::workers::{self, Workers};
 use super::{Control, answer};
 use axum::Router;
@@ -15,10 +16,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
-use tollgate_admin::{Sessions, Tries};
+use tollgate_admin::{Sessions, Tries, Users};
 use tollgate_model::config::{ConsoleServe, GatewayConfig};
 use tollgate_store::StoreFault;
-use user_store::UserStore;
 
 /// Path of the page, with the slash that makes its links relative to it.
 pub(super) const PAGE: &str = "/tyk/console/";
@@ -32,7 +32,7 @@ pub struct Console {
     facts: ConsoleFacts,
     sessions: Mutex<Sessions>,
     tries: Mutex<Tries>,
-    pub(super) users: UserStore,
+    pub(super) users: ConsoleDocument<Users>,
 }
 
 /// What the console says about its gateway.
@@ -59,7 +59,7 @@ pub fn console_is_served(config: &GatewayConfig) -> bool {
 
 impl Console {
     pub fn new(facts: ConsoleFacts) -> Self {
-        Console { facts, sessions: Mutex::default(), tries: Mutex::default(), users: UserStore::default() }
+        Console { facts, sessions: Mutex::default(), tries: Mutex::default(), users: ConsoleDocument::new(user_store::DOCUMENT) }
     }
 
     /// Whether a user has this password. Slow by design.

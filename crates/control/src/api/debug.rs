@@ -183,7 +183,7 @@ const NOTE: &str = "It went through this gateway only, and counted against limit
 /// Sends a request through this gateway as if a client had sent it. The answer has each middleware's decision and time, what went upstream, and the response. It counts against limits. Secrets that the gateway adds are masked unless the query has `reveal=true`.
 #[utoipa::path(
     post, path = "/tyk/debug", tag = "APIs", operation_id = "tryRequest",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(("reveal" = Option<String>, Query, description = "`true`: show the secrets that the gateway adds to the request.")),
     request_body(content = TriedRequest, example = json!({"path": "/quick/things?page=2", "headers": {"Authorization": "a key"}})),
     responses(

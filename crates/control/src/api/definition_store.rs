@@ -2,6 +2,7 @@
 
 use super::Control;
 use super::answer::{Change, ControlAnswer, changed_document, error, no_such_api};
+use super::scoping::check_wanted;
 use super::serving;
 use super::versions::{NewVersion, without};
 use crate::definitions::{
@@ -64,12 +65,15 @@ pub(super) async fn apply(
     plan: impl FnOnce(&ReadFiles) -> Result<Vec<WantedDocument>, ControlAnswer> + Send + 'static,
 ) -> Result<(), ControlAnswer> {
     let (definitions, id) = (control.definitions.clone(), id.to_owned());
+    let scope = author.operator().map(|operator| operator.scope).unwrap_or_default();
     let plan = move |read: &ReadFiles| {
         // Again, as another gateway may have changed it since.
         if !is_known_version(version.as_deref(), read.shown(class, &id).as_ref()) {
             return Err(not_shared_answer(&NotShared::Changed));
         }
-        Ok((plan(read)?, ()))
+        let wanted = plan(read)?;
+        check_wanted(&scope, read, &wanted)?;
+        Ok((wanted, ()))
     };
     let unchanged = match tokio::task::spawn_blocking(move || definitions.apply(author, plan)).await {
         Ok(Ok(applied)) => {

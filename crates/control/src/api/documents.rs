@@ -5,6 +5,7 @@ use super::answer::{ControlAnswer, LoggedAs, error};
 use super::authority::Signed;
 use super::change_log::Change;
 use super::definition_store::{is_known_version, known_version};
+use super::scoping::{Reach, ScopeRule};
 use super::{Control, definition_store, keys};
 use crate::definitions::etag;
 use crate::known_keys::{KnownKeys, masked_differences};
@@ -71,6 +72,8 @@ pub(super) async fn guard(
         Err(answer) => return answer.into_response(),
     };
     let uri = request.uri().clone();
+    let scope = request.extensions().get::<Operator>().map(|operator| operator.scope.clone()).unwrap_or_default();
+    let reach = Reach::of(&control, scope);
     let who = (request.extensions().get::<Operator>().cloned(), request.extensions().get::<ControlCaller>().copied());
     let Some(document) = named(path, &uri, body.as_ref()) else {
         let request = match restored(&control, path, None, request, body) {
@@ -81,6 +84,9 @@ pub(super) async fn guard(
         log(&control, who, &response, Change::default());
         return response;
     };
+    if !is_reached(&control, &reach, &document, &uri).await {
+        return reach.refusal(ScopeRule::Reached).into_response();
+    }
     if !is_change {
         let etag = current(&control, &document, &uri).await.map(|value| etag(&value));
         return tagged(next.run(request).await, etag);
@@ -181,6 +187,24 @@ async fn current(control: &Control, document: &VersionedDocument, uri: &Uri) -> 
         VersionedKind::Key => {
             let Query(query) = Query::<HashMap<String, String>>::try_from_uri(uri).ok()?;
             keys::stored(&control.shared.keys, &document.id, &query).await
+        }
+    }
+}
+
+/// Whether the caller reaches the document, if there is one.
+async fn is_reached(control: &Control, reach: &Reach, document: &VersionedDocument, uri: &Uri) -> bool {
+    if reach.is_whole() {
+        return true;
+    }
+    match document.kind {
+        VersionedKind::Api => control.shared.current.load().api(&document.id).is_none_or(|api| reach.has_api(api)),
+        VersionedKind::Policy => control.shared.keys.policies().get(&document.id).is_none_or(|policy| reach.has_policy(policy)),
+        VersionedKind::Key => {
+            let Ok(Query(query)) = Query::<HashMap<String, String>>::try_from_uri(uri) else { return false };
+            match keys::named(&control.shared.keys, &document.id, &query).await {
+                Ok(found) => found.is_none_or(|(_, session)| reach.has_session(&session)),
+                Err(_) => false,
+            }
         }
     }
 }

@@ -84,7 +84,7 @@ struct HistoryColumns {
 /// All APIs together and the 50 busiest, at most 2 MiB. Percentiles are calculated from merged buckets, the gateway's own time apart from the upstream's. Starts and changes of the configuration are marks.
 #[utoipa::path(
     get, path = "/tyk/history", tag = "Figures", operation_id = "getHistory",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("api" = Option<String>, Query, description = "Only this API, besides the totals."),
         ("apis" = Option<String>, Query, description = "How many APIs at most; 50 by default.", example = "10"),

@@ -166,7 +166,7 @@ fn go_value(value: &Value) -> String {
 /// It is shown if `enable_config_inspection` is set, without its secrets. Settings of Tyk's that have no effect here are not among them.
 #[utoipa::path(
     get, path = "/config", tag = "Configuration", operation_id = "getConfig",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(FieldQuery),
     responses(
         (status = 200, body = Object, description = "The whole configuration, or the setting with `config_field`, `env`, `value` and `obfuscated`."),
@@ -189,7 +189,7 @@ pub(super) async fn config(State(control): State<Arc<Control>>, Query(FieldQuery
 /// They are shown if `enable_config_inspection` is set, without secrets.
 #[utoipa::path(
     get, path = "/env", tag = "Configuration", operation_id = "getEnv",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(EnvQuery),
     responses(
         (status = 200, body = Variables, description = "All variables with their values, or the setting of one."),

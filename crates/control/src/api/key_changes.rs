@@ -6,6 +6,7 @@ use super::failures::NoSuchKey;
 use super::keys::{KeyId, KeyQuery, log_name, named};
 use super::lists::{fits_key, key_row};
 use super::right_fields::check_right_fields;
+use super::scoping::Reach;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -37,7 +38,7 @@ const FAILURES_MAX: usize = 100;
 /// The body is a merge patch (RFC 7396): its members replace those of the session, null removes them. Rates and quotas go on, unless `reset=quota`.
 #[utoipa::path(
     patch, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "patchKey",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
@@ -55,6 +56,7 @@ const FAILURES_MAX: usize = 100;
 )]
 pub(super) async fn patch(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
     body: Bytes,
@@ -70,6 +72,7 @@ pub(super) async fn patch(
         return bad("$.basic_auth_data: passwords are changed by PUT, which hashes them".to_owned());
     }
     let (name, session) = match named(keys, &id, &query).await {
+        Ok(Some((_, session))) if !reach.has_session(&session) => return error(StatusCode::NOT_FOUND, "Key is not found"),
         Ok(Some(found)) => found,
         Ok(None) => return error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => return error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to read key - {fault}")),
@@ -78,6 +81,9 @@ pub(super) async fn patch(
         Ok(session) => session,
         Err(reason) => return bad(reason),
     };
+    if let Err(refused) = reach.check_session(&changed_session) {
+        return refused;
+    }
     if let Err(refused) = check_right_fields(&control.shared.current.load(), &changed_session.access_rights) {
         return refused;
     }
@@ -90,7 +96,13 @@ pub(super) async fn patch(
     }
     let keep_counters = query.get("reset").is_none_or(|reset| reset != "quota");
     let target = log_name(keys, &name);
-    match keys.rewrite(name, keep_counters, move |old| patched(&old?, &patch).ok()).await {
+    match keys
+        .rewrite(name, keep_counters, move |old| {
+            let changed = patched(&old.filter(|old| reach.has_session(old))?, &patch).ok();
+            changed.filter(|session| reach.has_session(session))
+        })
+        .await
+    {
         Ok(true) => changed(id, Change::Modified).logged("update", "key", target),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key is not found"),
         Err(fault) => error(StatusCode::INTERNAL_SERVER_ERROR, format!("Failed to update key - {fault}")),
@@ -213,7 +225,7 @@ struct BulkFailure {
 /// At most 10,000 at a time; a dry run counts more. Without `dry_run: false`, nothing is changed.
 #[utoipa::path(
     post, path = "/tyk/keys/bulk", tag = "Keys", operation_id = "changeKeys",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     request_body(content = BulkChange, example = json!({"action": "extend", "seconds": 86400, "select": {"policy": "gold"}, "dry_run": true})),
     responses(
         (status = 200, body = BulkResult, description = "The change is carried out, or counted."),

@@ -5,6 +5,7 @@ use super::answer::{Change, Changed, ControlAnswer, Done, Error, changed, error,
 use super::authority::Signed;
 use super::failures::{ChangeNotStored, InvalidSession, NoSuchKey, SessionNotStored};
 use super::right_fields::check_right_fields;
+use super::scoping::{Reach, ScopeRule};
 use super::{document, examples, key_events};
 use axum::Extension;
 use axum::body::Bytes;
@@ -94,7 +95,7 @@ pub(super) type KeyQuery = Query<HashMap<String, String>>;
 /// List keys, or their hashes
 #[utoipa::path(
     get, path = "/tyk/keys", tag = "Keys", operation_id = "listKeys",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("filter" = Option<String>, Query, description = "Only those that begin so. Has no effect if keys are hashed."),
         ("api_id" = Option<String>, Query, description = "Only those that may call this API."),
@@ -135,7 +136,7 @@ pub(super) async fn list(
 /// Create a key that the gateway generates
 #[utoipa::path(
     post, path = "/tyk/keys/create", tag = "Keys", operation_id = "createKey",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The key is valid. If keys are hashed, `key` is shown this once."),
@@ -143,39 +144,39 @@ pub(super) async fn list(
         (status = 500, body = Error, description = "The body is not a session, its policies can't be applied, or the store could not be written to."),
     )
 )]
-pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     // Tyk's own status for this error, used only here.
     let unreadable = error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
-    let answer = make(&control, &body, unreadable).await;
+    let answer = make(&control, &reach, &body, unreadable).await;
     key_events::tell_key(&control, EventKind::TokenCreated, "Key generated.", &body, answer)
 }
 
 /// Same as `POST /tyk/keys/create`
 #[utoipa::path(
     post, path = "/tyk/keys", tag = "Keys", operation_id = "createKeyUnnamed",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = KeyAdded, description = "The change is in effect."),
         InvalidSession, SessionNotStored,
     )
 )]
-pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
-    let answer = make(&control, &body, malformed()).await;
+pub(super) async fn add_unnamed(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
+    let answer = make(&control, &reach, &body, malformed()).await;
     // Tyk's words for this path.
     key_events::tell_key(&control, EventKind::TokenCreated, "Key modified.", &body, answer)
 }
 
-async fn make(control: &Control, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
+async fn make(control: &Control, reach: &Reach, body: &[u8], unreadable: ControlAnswer) -> ControlAnswer {
     let keys = &control.shared.keys;
-    let mut session = match read_session(control, body, unreadable) {
+    let mut session = match read_session(control, reach, body, unreadable) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
     session.date_created = rfc3339(unix_s());
     if let Some(fingerprint) = session.certificate_fingerprints().pop().filter(|_| !session.certificate.is_empty()) {
         // The certificate takes the place of the key: the session is found by its fingerprint.
-        return put(keys, &fingerprint, session, false).await;
+        return put(keys, reach, &fingerprint, session, false).await;
     }
     let token = match random_bytes() {
         Ok(random) => keys.generate(&session.org_id, random),
@@ -195,7 +196,7 @@ async fn make(control: &Control, body: &[u8], unreadable: ControlAnswer) -> Cont
 /// Create a key with a chosen name, or replace its session
 #[utoipa::path(
     post, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "addKey",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         KeyId,
         ("suppress_reset" = Option<String>, Query, description = "`1`: rates and quotas go on instead of beginning anew."),
@@ -208,6 +209,7 @@ async fn make(control: &Control, body: &[u8], unreadable: ControlAnswer) -> Cont
 )]
 pub(super) async fn add(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
     body: Bytes,
@@ -216,19 +218,19 @@ pub(super) async fn add(
     if id.len() < keys.rules.token_bytes_min {
         return error(StatusCode::BAD_REQUEST, format!("Key length must be at least {}", keys.rules.token_bytes_min));
     }
-    let mut session = match read_session(&control, &body, malformed()) {
+    let mut session = match read_session(&control, &reach, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
     session.date_created = rfc3339(unix_s());
-    let answer = put(keys, &id, session, suppresses_reset(&query)).await;
+    let answer = put(keys, &reach, &id, session, suppresses_reset(&query)).await;
     key_events::tell_key(&control, EventKind::TokenCreated, "Key modified.", &body, answer)
 }
 
 /// Replace a key's session
 #[utoipa::path(
     put, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "updateKey",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
@@ -243,12 +245,13 @@ pub(super) async fn add(
 )]
 pub(super) async fn update(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
     body: Bytes,
 ) -> ControlAnswer {
     let keys = &control.shared.keys;
-    let session = match read_session(&control, &body, malformed()) {
+    let session = match read_session(&control, &reach, &body, malformed()) {
         Ok(session) => session,
         Err(answer) => return answer,
     };
@@ -274,7 +277,7 @@ pub(super) async fn update(
         Err(why) => return failed(UPDATE, &why),
     };
     let replace = move |old: Option<Session>| {
-        let old = old?;
+        let old = old.filter(|old| reach.has_session(old))?;
         let session = Session { date_created: old.date_created.clone(), ..session.clone() };
         Some(in_place_of(&old, session))
     };
@@ -293,7 +296,7 @@ pub(super) async fn update(
 /// A key's session with its policies and the remaining quotas
 #[utoipa::path(
     get, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "getKey",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
@@ -310,6 +313,7 @@ pub(super) async fn update(
 )]
 pub(super) async fn show(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyId { id }): Path<KeyId>,
     Query(mut query): KeyQuery,
 ) -> ControlAnswer {
@@ -327,7 +331,9 @@ pub(super) async fn show(
         Ok(view) => view,
         Err(fault) => return failed("Failed to read key", &fault.to_string()),
     };
-    let session = find(keys, &view, &id, &query).1.first().and_then(|digest| view.live_session(digest, unix_s()));
+    let is_reached = |digest: &&Digest| view.session(digest).is_some_and(|session| reach.has_session(&session));
+    let session =
+        find(keys, &view, &id, &query).1.first().filter(is_reached).and_then(|digest| view.live_session(digest, unix_s()));
     match session {
         Some(mut session) => {
             // Access to keys does not include passwords, not even hashed ones.
@@ -375,7 +381,7 @@ pub(super) async fn alias(keys: &Keys, shown: &str) -> Option<String> {
 /// With `hashed`, removes every key with this hash.
 #[utoipa::path(
     delete, path = "/tyk/keys/{id}", tag = "Keys", operation_id = "deleteKey",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         KeyId,
         ("hashed" = Option<String>, Query, description = "`true`: the path has the key's hash."),
@@ -390,6 +396,7 @@ pub(super) async fn alias(keys: &Keys, shown: &str) -> Option<String> {
 )]
 pub(super) async fn remove(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyId { id }): Path<KeyId>,
     Query(query): KeyQuery,
 ) -> ControlAnswer {
@@ -398,7 +405,8 @@ pub(super) async fn remove(
         let view = keys.view(&asked_for(keys, &id, &query), org(&query)).await?;
         let (token, digests) = find(keys, &view, &id, &query);
         let mut removed = None;
-        for digest in digests {
+        let is_reached = |digest: &Digest| view.session(digest).map_or(reach.is_whole(), |session| reach.has_session(&session));
+        for digest in digests.into_iter().filter(is_reached) {
             let name = KeyName { digest, shown: view.shown_of(&digest).unwrap_or_default() };
             let target = log_name(keys, &name);
             if keys.remove(name).await? {
@@ -426,17 +434,20 @@ pub(super) fn unremoved(fault: &StoreFault) -> ControlAnswer {
 /// Preview a session with its policies applied
 #[utoipa::path(
     post, path = "/tyk/keys/preview", tag = "Keys", operation_id = "previewKey",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = document::Session, example = json!(examples::session())),
     responses(
         (status = 200, body = document::Session, description = "The session. No key is made."),
         (status = 500, body = Error, description = "The body is not a session."),
     )
 )]
-pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn preview(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     let Ok((mut session, _)) = Session::parse(&body) else {
         return error(StatusCode::INTERNAL_SERVER_ERROR, "Unmarshalling failed");
     };
+    if let Err(refused) = reach.check_session(&session) {
+        return refused;
+    }
     session.last_updated = unix_s().to_string();
     session.date_created = rfc3339(unix_s());
     // Policies that cannot be applied leave the session unchanged, as in Tyk.
@@ -447,7 +458,7 @@ pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) ->
 /// Set the policies of a key
 #[utoipa::path(
     post, path = "/tyk/keys/policy/{hash}", tag = "Keys", operation_id = "setKeyPolicies",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(KeyHash),
     request_body(content = KeyPolicies, example = json!({"apply_policies": ["gold"]})),
     responses(
@@ -458,6 +469,7 @@ pub(super) async fn preview(State(control): State<Arc<Control>>, body: Bytes) ->
 )]
 pub(super) async fn set_policies(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(KeyHash { hash: id }): Path<KeyHash>,
     body: Bytes,
 ) -> ControlAnswer {
@@ -483,7 +495,11 @@ pub(super) async fn set_policies(
         ..session
     };
     let target = log_name(keys, &name);
-    match keys.rewrite(name, true, move |old| old.map(&with_policies)).await {
+    let replace = move |old: Option<Session>| {
+        let session = with_policies(old.filter(|old| reach.has_session(old))?);
+        Some(session).filter(|session| reach.has_session(session))
+    };
+    match keys.rewrite(name, true, replace).await {
         Ok(true) => changed(id, Change::Updated).logged("update", "key", target),
         Ok(false) => error(StatusCode::NOT_FOUND, "Key not found"),
         Err(fault) => failed(UPDATE, &fault.to_string()),
@@ -492,9 +508,10 @@ pub(super) async fn set_policies(
 
 /// Parses a session, and checks that its rights fit their APIs, that its policies can be applied and that it has access to some API;
 /// `malformed` is the response to invalid JSON.
-fn read_session(control: &Control, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
+fn read_session(control: &Control, reach: &Reach, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
     let keys = &control.shared.keys;
     let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
+    reach.check_session(&session)?;
     check_right_fields(&control.shared.current.load(), &session.access_rights)?;
     let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;
     if applied.access_rights.is_empty() && !keys.rules.allow_master_keys {
@@ -512,7 +529,7 @@ fn read_session(control: &Control, body: &[u8], malformed: ControlAnswer) -> Res
 }
 
 /// Stores a session, new or replaced, for the key with this id.
-async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) -> ControlAnswer {
+async fn put(keys: &Arc<Keys>, reach: &Reach, id: &str, session: Session, keep_counters: bool) -> ControlAnswer {
     let view = match keys.view(id, &session.org_id).await {
         Ok(view) => view,
         Err(fault) => return failed(CREATE, &fault.to_string()),
@@ -523,15 +540,18 @@ async fn put(keys: &Arc<Keys>, id: &str, session: Session, keep_counters: bool) 
         Ok(session) => session,
         Err(why) => return failed(CREATE, &why),
     };
+    let own = reach.clone();
     let put = move |old: Option<Session>| {
         let session = session.clone();
-        Some(match old {
-            Some(old) => in_place_of(&old, session),
-            None => session,
-        })
+        match old {
+            Some(old) => own.has_session(&old).then(|| in_place_of(&old, session)),
+            None => Some(session),
+        }
     };
     let name = view.name_of(&token);
     match keys.rewrite(name.clone(), keep_counters, put).await {
+        // Only a key of someone else is left as it was.
+        Ok(false) if !reach.is_whole() => reach.refusal(ScopeRule::Reached),
         Ok(_) => added(keys, &token, name),
         Err(fault) => failed(CREATE, &fault.to_string()),
     }

@@ -3,6 +3,7 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
+use super::scoping::Reach;
 use crate::definitions::{DocumentClass, SharedDefinitions};
 use axum::body::Bytes;
 use axum::extract::{Query, State};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 use tollgate_access::keys::{Keys, ListedKey};
 use tollgate_clock::unix_s;
 use tollgate_data::snapshot::CompiledApi;
+use tollgate_model::policy::Policy;
 use tollgate_model::session::Session;
 use tollgate_store::StoreFault;
 use utoipa::ToSchema;
@@ -190,7 +192,7 @@ pub(super) fn fits_key(words: &[String], alias: &str, shown: &str, policies: &[&
 /// Rows have `id`, `name`, `listen_path`, `host`, `target`, `auth`, `active`, `internal`, `versions`, `org_id`, `tags`, `requests` and `errors` since the start of this gateway, `p99_ms`, `shared`, `file`.
 #[utoipa::path(
     get, path = "/tyk/list/apis", tag = "Lists", operation_id = "searchApis",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the name, id, listen path, host, target or tags, in any letter case.", example = "quick"),
         ("sort" = Option<String>, Query, description = "`name`, `id`, `listen_path`, `requests`, `errors` or `p99_ms`; `-` before it for descending.", example = "-requests"),
@@ -202,7 +204,11 @@ pub(super) fn fits_key(words: &[String], alias: &str, shown: &str, policies: &[&
         (status = 400, body = Error, description = "A parameter has an invalid value."),
     )
 )]
-pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn apis(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     let asked = match Asked::read(&query, &["name", "id", "listen_path", "requests", "errors", "p99_ms"]) {
         Ok(asked) => asked,
         Err(answer) => return answer,
@@ -214,14 +220,15 @@ pub(super) async fn apis(State(control): State<Arc<Control>>, Query(query): Quer
         let tags = api.tags.iter().map(String::as_str);
         asked.fits([api.name.as_str(), &api.id, &api.listen_path, host, &target].into_iter().chain(tags))
     };
-    let found: Vec<&Arc<CompiledApi>> = snapshot.apis.iter().filter(fits).collect();
+    let reached: Vec<&Arc<CompiledApi>> = snapshot.apis.iter().filter(|api| reach.has_api(api)).collect();
+    let total = reached.len();
+    let found: Vec<&Arc<CompiledApi>> = reached.into_iter().filter(fits).collect();
     let key = |api: &&Arc<CompiledApi>, column: &str| match column {
         "name" => SortKey::text(&api.name),
         "id" => SortKey::text(&api.id),
         "listen_path" => SortKey::text(&api.listen_path),
         column => SortKey::of(counts(&control, api).get(column)),
     };
-    let total = snapshot.apis.len();
     let shared = control.definitions.shared_definitions().map(SharedDefinitions::known);
     let files = control.definitions.files_by_id();
     let problems = control.shared.observer.reloads.problems();
@@ -297,7 +304,7 @@ fn auth_of(raw: &Value) -> Vec<&'static str> {
 /// Rows have `id`, `name`, `org_id`, `state`, `apis`, `rate`, `per`, `quota_max`, `quota_renewal_rate`.
 #[utoipa::path(
     get, path = "/tyk/list/policies", tag = "Lists", operation_id = "searchPolicies",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the name or id, in any letter case."),
         ("sort" = Option<String>, Query, description = "`name` or `id`; `-` before it for descending.", example = "id"),
@@ -309,13 +316,19 @@ fn auth_of(raw: &Value) -> Vec<&'static str> {
         (status = 400, body = Error, description = "A parameter has an invalid value."),
     )
 )]
-pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn policies(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     let asked = match Asked::read(&query, &["name", "id"]) {
         Ok(asked) => asked,
         Err(answer) => return answer,
     };
     let policies = control.shared.keys.policies();
-    let fitting = policies.iter().filter(|policy| asked.fits([policy.id(), policy.name.as_str()].into_iter()));
+    let reached: Vec<&Policy> = policies.iter().filter(|policy| reach.has_policy(policy)).collect();
+    let total = reached.len();
+    let fitting = reached.into_iter().filter(|policy| asked.fits([policy.id(), policy.name.as_str()].into_iter()));
     let rows = fitting.map(|policy| {
         let state = if policy.is_inactive { "inactive" } else { "active" };
         json!({
@@ -325,7 +338,7 @@ pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): 
         })
     });
     let rows = rows.collect();
-    asked.page(rows, policies.iter().count())
+    asked.page(rows, total)
 }
 
 /// A page of the keys
@@ -334,7 +347,7 @@ pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): 
 /// `id` with the query `by`, such as `/tyk/keys/{id}?by=id`; `hash` is its name in the live tail. Neither is a secret, whether keys are hashed or not.
 #[utoipa::path(
     get, path = "/tyk/list/keys", tag = "Lists", operation_id = "searchKeys",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the alias, a policy's id, or (from 6 characters on) the listed form, in any letter case."),
         ("sort" = Option<String>, Query, description = "`id`.", example = "id"),
@@ -347,9 +360,13 @@ pub(super) async fn policies(State(control): State<Arc<Control>>, Query(query): 
         (status = 500, body = Error, description = "The store does not answer."),
     )
 )]
-pub(super) async fn keys(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn keys(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     match asked_keys(&query) {
-        Ok(asked) => key_page(&control, &asked, None).await,
+        Ok(asked) => key_page(&control, &reach, &asked, None).await,
         Err(answer) => answer,
     }
 }
@@ -388,7 +405,7 @@ pub(super) struct KeySearch {
 /// The same as `GET`, for a search by a whole key: a secret belongs into no URL, because URLs are logged.
 #[utoipa::path(
     post, path = "/tyk/list/keys", tag = "Lists", operation_id = "findKeys",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = KeySearch, example = json!({"key": "default0123456789abcdef", "limit": 20})),
     responses(
         (status = 200, body = ListPage, description = "The page."),
@@ -396,7 +413,7 @@ pub(super) struct KeySearch {
         (status = 500, body = Error, description = "The store does not answer."),
     )
 )]
-pub(super) async fn find_keys(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn find_keys(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     let search: KeySearch = match serde_json::from_slice(&body) {
         Ok(search) => search,
         Err(failure) => return error(StatusCode::BAD_REQUEST, format!("the body is no search: {failure}")),
@@ -412,13 +429,13 @@ pub(super) async fn find_keys(State(control): State<Arc<Control>>, body: Bytes) 
     let whole = if search.key.is_empty() { word } else { search.key.as_str() };
     let is_first = asked.after.is_empty() && !whole.is_empty() && (!search.key.is_empty() || !word.contains(char::is_whitespace));
     match is_first {
-        true => key_page(&control, &asked, Some(whole)).await,
-        false => key_page(&control, &asked, None).await,
+        true => key_page(&control, &reach, &asked, Some(whole)).await,
+        false => key_page(&control, &reach, &asked, None).await,
     }
 }
 
 /// A page of the keys. The row of the key `whole` comes first, if there is one.
-async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> ControlAnswer {
+async fn key_page(control: &Control, reach: &Reach, asked: &Asked, whole: Option<&str>) -> ControlAnswer {
     let keys = &control.shared.keys;
     let is_shared = keys.shared_keys().is_some();
     let now = unix_s();
@@ -427,12 +444,12 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
     let mut first = None;
     if let Some(whole) = whole {
         match super::keys::named(keys, whole, &HashMap::new()).await {
-            Ok(Some((name, session))) => {
+            Ok(Some((name, session))) if reach.has_session(&session) => {
                 let id = keys.listed_id(&name);
                 rows.push(key_row(keys, &id, &name.shown, Some(&session), now));
                 first = Some(id);
             }
-            Ok(None) => {}
+            Ok(_) => {}
             Err(fault) => return unlisted(&fault),
         }
     }
@@ -446,8 +463,11 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
             Err(fault) => return unlisted(&fault),
         };
         for ListedKey { id, shown, session, place, .. } in some {
-            scanned += 1;
             next = place;
+            if !session.as_ref().map_or(reach.is_whole(), |session| reach.has_session(session)) {
+                continue;
+            }
+            scanned += 1;
             let policies = session.as_ref().map(Session::policy_ids).unwrap_or_default();
             let alias = session.as_ref().map_or("", |session| session.alias.as_str());
             if first.as_ref() != Some(&id) && fits_key(&asked.words, alias, &shown, &policies) {
@@ -462,7 +482,7 @@ async fn key_page(control: &Control, asked: &Asked, whole: Option<&str>) -> Cont
             next.clear();
         }
         if is_last || rows.len() >= asked.limit || Instant::now() >= end {
-            let total = if is_shared { None } else { Some(keys.len()) };
+            let total = if is_shared || !reach.is_whole() { None } else { Some(keys.len()) };
             return ok(ListPage { rows, next, total, scanned });
         }
     }

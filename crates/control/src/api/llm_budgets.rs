@@ -70,7 +70,7 @@ struct Chosen {
 /// The query names an API, a policy, an organisation, or a key, whose requests meet budgets of all of these. Gateways on one Redis answer for all.
 #[utoipa::path(
     get, path = "/tyk/llm/budgets", tag = "Language models", operation_id = "listBudgets",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("api_id" = Option<String>, Query, description = "Those of an API."),
         ("value" = Option<String>, Query, description = "With `api_id`: a value of the claim or metadata by which the API tells holders apart."),
@@ -123,7 +123,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
 /// budgets are reset, also those that it has from policies and APIs for itself alone; shared ones by the API, policy or organisation that has them.
 #[utoipa::path(
     delete, path = "/tyk/llm/budgets/{name}", tag = "Language models", operation_id = "resetBudget",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         BudgetName,
         ("api_id" = Option<String>, Query, description = "The API that has it."),

@@ -68,7 +68,7 @@ struct BudgetStanding {
 /// With how much of each budget is used, and what it comes to at the end of its period.
 #[utoipa::path(
     get, path = "/tyk/llm/overview", tag = "Figures", operation_id = "getLlmOverview",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses((status = 200, body = LlmOverview, description = "The APIs and budgets."))
 )]
 pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnswer {

@@ -139,7 +139,7 @@ enum SpendRows {
 /// Computed from sums per hour, which are kept for `tollgate.analytics.usage_days`, and sums per day, which are kept for 800 days.
 #[utoipa::path(
     get, path = "/tyk/llm/spend", tag = "Figures", operation_id = "getLlmSpend",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("by" = inline(Option<SpendRows>), Query, description = "What a row stands for. `instead_of` is the provider that was asked before and gave no answer.", example = "model"),
         ("split" = inline(Option<SpendRows>), Query, description = "What each row is split by, unless it is `time`. The seven dearest values keep their names."),

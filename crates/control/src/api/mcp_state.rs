@@ -39,7 +39,7 @@ pub(super) struct McpServers {
 /// Each gateway asks them by itself, when a client comes: the answer is of one gateway.
 #[utoipa::path(
     get, path = "/tyk/mcps/{id}/servers", tag = "MCP proxies", operation_id = "listMcpServers",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(
         ProxyId,
         ("node" = Option<String>, Query, description = "As this gateway knows them; it must share the Redis. By default the one that answers."),
@@ -80,7 +80,7 @@ pub(super) async fn servers(
 /// The gateway that answers asks all of them now what they offer; otherwise it does when a client comes.
 #[utoipa::path(
     post, path = "/tyk/mcps/{id}/servers", tag = "MCP proxies", operation_id = "askMcpServers",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ProxyId),
     responses(
         (status = 200, body = McpServers, description = "The servers; none if the proxy has one upstream."),
@@ -113,7 +113,7 @@ async fn asked_servers(control: &Control, node: &str, api: &str) -> Option<NodeS
 /// Rows have `id`, `kind` (`tool`, `prompt`, `resource` or `template`), `name` as clients know it, `own_name`, `server`, `title`, `description`, `digest` of what models are told about a tool, `pin` in the definition, `withheld` (why clients do not see it), `changed` (whether they would if `pin` were `digest`) and `state` (`changed`, `hidden` or `shown`). They are what the gateway that answers has read last.
 #[utoipa::path(
     get, path = "/tyk/list/primitives", tag = "Lists", operation_id = "searchMcpPrimitives",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:query:api"])),
     params(
         ("api" = String, Query, description = "Id of the proxy.", example = "assistant"),
         ("name" = Option<String>, Query, description = "Only what has this name; its rows have the whole `entry` of the server's list too."),

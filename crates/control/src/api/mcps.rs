@@ -6,6 +6,7 @@ use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_su
 use super::definition_store::{self, ChangeRequest, is_mcp};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
 use super::oas::{self, NO_EXTENSION, OTHER_ID};
+use super::scoping::Reach;
 use super::versions::base_of;
 use super::{examples, parameters::ProxyId};
 use crate::definitions::is_file_name;
@@ -38,18 +39,18 @@ const REQUIRED: [(&str, &[&str]); 5] = [
 /// All proxies for the Model Context Protocol
 #[utoipa::path(
     get, path = "/tyk/mcps", tag = "MCP proxies", operation_id = "listMcpProxies",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     responses((status = 200, body = Vec<Object>, description = "Their documents, as they were written.")),
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>) -> Response {
+pub(super) async fn list(State(control): State<Arc<Control>>, reach: Reach) -> Response {
     let snapshot = control.shared.current.load();
-    list_of(snapshot.apis.iter().filter(|api| is_mcp(api)).filter_map(|api| shown(api)))
+    list_of(snapshot.apis.iter().filter(|api| is_mcp(api) && reach.has_api(api)).filter_map(|api| shown(api)))
 }
 
 /// One proxy for the Model Context Protocol
 #[utoipa::path(
     get, path = "/tyk/mcps/{id}", tag = "MCP proxies", operation_id = "getMcpProxy",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(ProxyId),
     responses(
         (status = 200, body = Object, description = "The document as it was written. A version of another API has that one's id in `x-tyk-base-api-id`."),
@@ -76,7 +77,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(ProxyId { id 
 /// The document has its settings in `x-tyk-api-gateway`. Without an id there, it gets a generated one. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/mcps", tag = "MCP proxies", operation_id = "createMcpProxy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
         ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
@@ -111,7 +112,7 @@ pub(super) async fn create(
 /// Replace the document of a proxy for the Model Context Protocol
 #[utoipa::path(
     put, path = "/tyk/mcps/{id}", tag = "MCP proxies", operation_id = "updateMcpProxy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ProxyId),
     request_body(content = Object, example = json!(examples::mcp_document())),
     responses(
@@ -142,7 +143,7 @@ pub(super) async fn update(
 /// Remove a proxy for the Model Context Protocol
 #[utoipa::path(
     delete, path = "/tyk/mcps/{id}", tag = "MCP proxies", operation_id = "deleteMcpProxy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ProxyId),
     responses(
         (status = 200, body = Changed, description = "The proxy is not served any more."),

@@ -38,7 +38,7 @@ const SWITCHED_OFF: &str = "Figures are switched off: tollgate.metrics.enabled";
 /// A scraper may send the secret as `Authorization: Bearer` instead. The control API's own port and the metrics port serve the same at `/metrics`.
 #[utoipa::path(
     get, path = "/tyk/metrics", tag = "Figures", operation_id = "scrapeMetricsHere",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, description = "The metrics.", content((String = "text/plain"), (String = "application/openmetrics-text"))),
         MetricsOff,
@@ -58,7 +58,7 @@ pub(super) async fn metrics(State(control): State<Arc<Control>>, headers: Header
 /// All metrics as JSON, counted since the start
 #[utoipa::path(
     get, path = "/tyk/live", tag = "Figures", operation_id = "getFigures",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("api" = Option<String>, Query, description = "Only this API, with its breakers.", example = "quick"),
         ("apis" = Option<String>, Query, description = "`0`: without APIs."),

@@ -43,7 +43,7 @@ struct NodeRow {
 /// Each says every second that it is there, and every five seconds which version it is and digests of what it runs. Without `storage` in Redis, only the gateway itself.
 #[utoipa::path(
     get, path = "/tyk/nodes", tag = "Figures", operation_id = "listNodes",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses((status = 200, body = NodesAnswer, description = "The gateways, the one that answers first."))
 )]
 pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
@@ -56,7 +56,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
 /// Rows are those of `GET /tyk/nodes` with `id`, the name of the gateway.
 #[utoipa::path(
     get, path = "/tyk/list/nodes", tag = "Lists", operation_id = "searchNodes",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("q" = Option<String>, Query, description = "Words that must all be in the name, the version or `differs`, in any letter case."),
         ("sort" = Option<String>, Query, description = "`node`, `version`, `started_unix_s`, `apis` or `seen_unix_s`; `-` before it for descending.", example = "-started_unix_s"),

@@ -5,6 +5,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, error, list_of, no_such_api, ok};
 use super::definition_store::{self, ChangeRequest, is_mcp, reasons};
 use super::failures::{DefinitionNotWritten, NoSuchApi};
+use super::scoping::Reach;
 use super::versions::{self, NewVersion, VersionList};
 use super::{examples, parameters::ApiId, parameters::DocumentId};
 use crate::definitions::is_file_name;
@@ -31,19 +32,19 @@ type ImportParameters = Query<HashMap<String, String>>;
 /// All OpenAPI documents
 #[utoipa::path(
     get, path = "/tyk/apis/oas", tag = "OpenAPI", operation_id = "listOpenApiDocuments",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((status = 200, body = Vec<Object>, description = "The documents of all APIs that have one, as they were written.")),
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): ImportParameters) -> Response {
+pub(super) async fn list(State(control): State<Arc<Control>>, reach: Reach, Query(query): ImportParameters) -> Response {
     let snapshot = control.shared.current.load();
-    list_of(snapshot.apis.iter().filter(|api| !is_mcp(api)).filter_map(|api| shown(api, &query)))
+    list_of(snapshot.apis.iter().filter(|api| !is_mcp(api) && reach.has_api(api)).filter_map(|api| shown(api, &query)))
 }
 
 /// One OpenAPI document
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "getOpenApiDocument",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(DocumentId, ("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses(
         (status = 200, body = Object, description = "The document as it was written."),
@@ -65,22 +66,22 @@ pub(super) async fn show(
 /// All OpenAPI documents, as a download
 #[utoipa::path(
     get, path = "/tyk/apis/oas/export", tag = "OpenAPI", operation_id = "exportOpenApiDocuments",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses((
         status = 200, body = Vec<Object>, content_type = "application/octet-stream",
         description = "The documents, with a file name in `Content-Disposition`."
     )),
 )]
-pub(super) async fn export_all(state: State<Arc<Control>>, query: ImportParameters) -> Response {
+pub(super) async fn export_all(state: State<Arc<Control>>, reach: Reach, query: ImportParameters) -> Response {
     let name = file_name(&query, "");
-    as_download(list(state, query).await, &name)
+    as_download(list(state, reach, query).await, &name)
 }
 
 /// One OpenAPI document, as a download
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}/export", tag = "OpenAPI", operation_id = "exportOpenApiDocument",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(DocumentId, ("mode" = Option<String>, Query, description = "`public`: without `x-tyk-api-gateway`.")),
     responses(
         (
@@ -104,7 +105,7 @@ pub(super) async fn export(
 /// List the versions of an API that are separate APIs
 #[utoipa::path(
     get, path = "/tyk/apis/oas/{id}/versions", tag = "OpenAPI", operation_id = "listOpenApiVersions",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         DocumentId,
         ("searchText" = Option<String>, Query, description = "Part of the version's name, in any letter case."),
@@ -114,10 +115,11 @@ pub(super) async fn export(
 )]
 pub(super) async fn versions(
     state: State<Arc<Control>>,
+    reach: Reach,
     Path(DocumentId { id }): Path<DocumentId>,
     query: ImportParameters,
 ) -> ControlAnswer {
-    versions::list(state, Path(ApiId { id }), query).await
+    versions::list(state, reach, Path(ApiId { id }), query).await
 }
 
 /// Add an API by its OpenAPI document
@@ -125,7 +127,7 @@ pub(super) async fn versions(
 /// The document has its settings in `x-tyk-api-gateway`. Without an id there, it gets a generated one. With `base_api_id`, it becomes a version of that API.
 #[utoipa::path(
     post, path = "/tyk/apis/oas", tag = "OpenAPI", operation_id = "createOpenApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         ("base_api_id" = Option<String>, Query, description = "Id of the API that it is a version of."),
         ("base_api_version_name" = Option<String>, Query, description = "What the base itself is called among its versions."),
@@ -159,7 +161,7 @@ pub(super) async fn create(
 /// The document, in JSON or YAML, gets an `x-tyk-api-gateway` by the parameters. Without `upstreamURL`, the first server is the upstream.
 #[utoipa::path(
     post, path = "/tyk/apis/oas/import", tag = "OpenAPI", operation_id = "importOpenApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(
         ("upstreamURL" = Option<String>, Query, description = "URL of the upstream."),
         ("listenPath" = Option<String>, Query, description = "Listen path; `/` by default."),
@@ -208,7 +210,7 @@ pub(super) async fn import(
 /// Replace the OpenAPI document of an API
 #[utoipa::path(
     put, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "updateOpenApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(DocumentId),
     request_body(content = Object, example = json!(examples::openapi_document())),
     responses(
@@ -238,7 +240,7 @@ pub(super) async fn update(
 /// The document replaces the API's; without `x-tyk-api-gateway` in it, the API keeps its own. Then the parameters apply, as for an import.
 #[utoipa::path(
     patch, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "patchOpenApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(
         DocumentId,
         ("upstreamURL" = Option<String>, Query, description = "URL of the upstream."),
@@ -296,7 +298,7 @@ pub(super) async fn patch(
 /// Remove an API
 #[utoipa::path(
     delete, path = "/tyk/apis/oas/{id}", tag = "OpenAPI", operation_id = "deleteOpenApi",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(DocumentId),
     responses(
         (status = 200, body = Changed, description = "The API is not served any more."),

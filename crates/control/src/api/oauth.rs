@@ -5,6 +5,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, Success, changed, error, message, ok};
 use super::failures::{NoSuchApi, NoSuchClient, StoreFailed};
 use super::keys::KeyQuery as Query;
+use super::scoping::{Reach, ScopeRule};
 use axum::body::Bytes;
 use axum::extract::{Path, Query as Extract, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -124,7 +125,7 @@ pub(super) struct RefreshToken {
 /// Adds it to the API in `api_id`, or to all APIs of the policy. Missing ids and secrets are generated; an existing client is replaced.
 #[utoipa::path(
     post, path = "/tyk/oauth/clients/create", tag = "OAuth", operation_id = "addOAuthClient",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     request_body(content = ClientWritten, example = json!({"client_id": "shop", "secret": "a secret", "redirect_uri": "https://app.example.com/callback", "api_id": "accounts", "policy_id": "gold", "description": "The shop"})),
     responses(
         (status = 200, body = ClientShown, description = "The change is in effect."),
@@ -132,11 +133,14 @@ pub(super) struct RefreshToken {
         (status = 500, body = Error, description = "The body is not a client, or the store could not be written to."),
     )
 )]
-pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn create(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     let oauth::Written { mut client, api_id } = match OauthClient::from_written(&body) {
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
     };
+    if let Err(refused) = check_client(&reach, &api_id, &client) {
+        return refused;
+    }
     let made = if client.id.is_empty() { oauth::new_client_id().map(|id| client.id = id) } else { Ok(()) };
     let made = made.and_then(|()| {
         if client.secret.is_empty() { oauth::new_client_secret().map(|secret| client.secret = secret) } else { Ok(()) }
@@ -176,7 +180,7 @@ fn apis_for(control: &Control, api_id: &str, policy_id: &str) -> Result<Vec<Arc<
 /// List the clients of an API
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}", tag = "OAuth", operation_id = "listOAuthClients",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(ProviderId),
     responses(
         (status = 200, body = Vec<ClientShown>, description = "The clients."),
@@ -197,7 +201,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Path(ProviderId { 
 /// Get a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "getOAuthClient",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The client."),
@@ -219,7 +223,7 @@ pub(super) async fn show(
 /// The id and the secret stay the same. If the policy changes, the client's tokens are revoked.
 #[utoipa::path(
     put, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "updateOAuthClient",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(ClientOfApi),
     request_body(content = ClientWritten, example = json!({"redirect_uri": "https://app.example.com/callback", "description": "The new shop"})),
     responses(
@@ -231,6 +235,7 @@ pub(super) async fn show(
 )]
 pub(super) async fn update(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(ClientOfApi { id, client }): Path<ClientOfApi>,
     body: Bytes,
 ) -> ControlAnswer {
@@ -238,6 +243,9 @@ pub(super) async fn update(
         Ok(written) => written,
         Err(fault) => return unreadable(fault),
     };
+    if let Err(refused) = check_client(&reach, &id, &written) {
+        return refused;
+    }
     let Some(api) = find(&control, &id) else { return error(StatusCode::NOT_FOUND, "API doesn't exist") };
     if !written.policy_id.is_empty() {
         let policies = control.shared.keys.policies();
@@ -256,12 +264,20 @@ pub(super) async fn update(
     replace(&control, &api, &old, new).await
 }
 
+/// Refuses a client of an API, or with a policy, that the caller does not reach. Without an API, the client is of all APIs of its policy.
+fn check_client(reach: &Reach, api: &str, client: &OauthClient) -> Result<(), ControlAnswer> {
+    let policy = &client.policy_id;
+    let names_none = api.is_empty() && policy.is_empty();
+    let is_reached = !names_none && (api.is_empty() || reach.has_api_id(api)) && (policy.is_empty() || reach.has_policy_id(policy));
+    if is_reached || reach.is_whole() { Ok(()) } else { Err(reach.refusal(ScopeRule::Api)) }
+}
+
 /// Generate a new secret for a client
 ///
 /// Its tokens stay valid.
 #[utoipa::path(
     put, path = "/tyk/oauth/clients/{id}/{client}/rotate", tag = "OAuth", operation_id = "rotateOAuthClientSecret",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = ClientShown, description = "The change is in effect."),
@@ -298,7 +314,7 @@ async fn replace(control: &Control, api: &CompiledApi, old: &OauthClient, new: O
 /// Delete a client and all its tokens
 #[utoipa::path(
     delete, path = "/tyk/oauth/clients/{id}/{client}", tag = "OAuth", operation_id = "deleteOAuthClient",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The client does not exist any more. The answer is the same if it never did."),
@@ -319,7 +335,7 @@ pub(super) async fn remove(
 /// List the valid tokens of a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "listOAuthTokens",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:api"])),
     params(
         ClientOfApi,
         ("page" = Option<String>, Query, description = "Number of a page of 100, from 1 on."),
@@ -356,7 +372,7 @@ pub(super) async fn tokens(
 /// Tyk has no such endpoint; Tyk's equivalent requires the client's secret.
 #[utoipa::path(
     delete, path = "/tyk/oauth/clients/{id}/{client}/tokens", tag = "OAuth", operation_id = "revokeOAuthTokens",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:api"])),
     params(ClientOfApi),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),
@@ -379,7 +395,7 @@ pub(super) async fn revoke_tokens(
 /// List the APIs that have a client
 #[utoipa::path(
     get, path = "/tyk/oauth/clients/apis/{client}", tag = "OAuth", operation_id = "listApisOfOAuthClient",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ClientId,
         ("orgID" = Option<String>, Query, description = "Only APIs of this organisation.", example = "default"),
@@ -404,7 +420,7 @@ pub(super) async fn apis_of_client(
 /// Invalidate a refresh token
 #[utoipa::path(
     delete, path = "/tyk/oauth/refresh/{token}", tag = "OAuth", operation_id = "deleteOAuthRefreshToken",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         RefreshToken,
         ("api_id" = String, Query, description = "Id of the API.", example = "accounts"),
@@ -436,7 +452,7 @@ pub(super) async fn remove_refresh(
 /// Revoke a token on all APIs that have its client
 #[utoipa::path(
     post, path = "/tyk/oauth/revoke", tag = "OAuth", operation_id = "revokeOAuthToken",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     request_body(content = RevokeForm, content_type = "application/x-www-form-urlencoded", example = json!({"token": "0123456789", "client_id": "shop"})),
     responses(
         (status = 200, body = Success, description = "The token is not valid any more. The answer is the same if it never was."),
@@ -473,7 +489,7 @@ pub(super) async fn revoke(
 /// Revoke all tokens of a client on all APIs that have it
 #[utoipa::path(
     post, path = "/tyk/oauth/revoke_all", tag = "OAuth", operation_id = "revokeAllOAuthTokens",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     request_body(content = RevokeAllForm, content_type = "application/x-www-form-urlencoded", example = json!({"client_id": "shop", "client_secret": "a secret"})),
     responses(
         (status = 200, body = Success, description = "The change is in effect."),
@@ -523,7 +539,7 @@ pub(super) async fn revoke_all(
 /// Remove expired tokens from the lists of clients
 #[utoipa::path(
     delete, path = "/tyk/oauth/tokens", tag = "OAuth", operation_id = "purgeOAuthTokens",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(("scope" = String, Query, description = "`lapsed`.", example = "lapsed")),
     responses(
         (status = 200, body = Success, description = "The request was carried out."),

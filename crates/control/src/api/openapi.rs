@@ -51,7 +51,7 @@ struct Description;
 /// This document
 #[utoipa::path(
     get, path = "/tyk/openapi.json", tag = "Documents", operation_id = "getOpenApi",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:open"])),
     responses(
         (status = 200, body = Object, description = "The document, in OpenAPI 3.1."),
     )

@@ -28,7 +28,7 @@ pub(super) struct OrgId {
 /// List the organisations that have limits
 #[utoipa::path(
     get, path = "/tyk/org/keys", tag = "Organisations", operation_id = "listOrganisations",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(("filter" = Option<String>, Query, description = "Only those that begin so.")),
     responses(
         (status = 200, body = KeyList, description = "The ids of the organisations, sorted."),
@@ -43,7 +43,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
 /// The limits of an organisation and its remaining quota
 #[utoipa::path(
     get, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "getOrganisation",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:org"])),
     params(OrgId),
     responses(
         (status = 200, body = document::Session, description = "The limits, as a session."),
@@ -60,7 +60,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(OrgId { id })
 /// Set limits for all APIs of an organisation together
 #[utoipa::path(
     post, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "addOrganisation",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:org"])),
     params(
         OrgId,
         ("reset_quota" = Option<String>, Query, description = "`1`: the quota begins anew."),
@@ -85,7 +85,7 @@ pub(super) async fn add(
 /// Replace the limits of an organisation
 #[utoipa::path(
     put, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "updateOrganisation",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:org"])),
     params(
         OrgId,
         ("reset_quota" = Option<String>, Query, description = "`1`: the quota begins anew."),
@@ -124,7 +124,7 @@ async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body:
 /// Remove the limits of an organisation
 #[utoipa::path(
     delete, path = "/tyk/org/keys/{id}", tag = "Organisations", operation_id = "deleteOrganisation",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:org"])),
     params(OrgId),
     responses(
         (status = 200, body = Changed, description = "The change is in effect."),

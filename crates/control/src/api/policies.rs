@@ -5,6 +5,7 @@ use super::answer::{Change, Changed, ControlAnswer, Error, changed_document, err
 use super::definition_store::{self, ChangeRequest};
 use super::failures::{InvalidPolicy, PolicyNotWritten};
 use super::right_fields::check_right_fields;
+use super::scoping::Reach;
 use super::{document, examples};
 use crate::definitions::{DocumentClass, ReadFiles, WantedDocument, is_file_name};
 use axum::body::Bytes;
@@ -29,19 +30,19 @@ pub(super) struct PolicyId {
 /// All policies
 #[utoipa::path(
     get, path = "/tyk/policies", tag = "Policies", operation_id = "listPolicies",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     responses(
         (status = 200, body = Vec<document::Policy>, description = "The policies in effect."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
-    ok(control.shared.keys.policies().iter().map(Policy::shown).collect::<Vec<Value>>())
+pub(super) async fn list(State(control): State<Arc<Control>>, reach: Reach) -> ControlAnswer {
+    ok(control.shared.keys.policies().iter().filter(|policy| reach.has_policy(policy)).map(Policy::shown).collect::<Vec<Value>>())
 }
 
 /// One policy
 #[utoipa::path(
     get, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "getPolicy",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:policy"])),
     params(PolicyId),
     responses(
         (status = 200, body = document::Policy, description = "The policy."),
@@ -60,15 +61,15 @@ pub(super) async fn show(State(control): State<Arc<Control>>, Path(PolicyId { id
 /// A policy without `id` gets a generated one; a policy with an existing id replaces that policy.
 #[utoipa::path(
     post, path = "/tyk/policies", tag = "Policies", operation_id = "createPolicy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
         (status = 200, body = Changed, description = "The policy is written to `policy_path` and in effect."),
         InvalidPolicy, PolicyNotWritten,
     )
 )]
-pub(super) async fn create(State(control): State<Arc<Control>>, change: ChangeRequest, body: Bytes) -> ControlAnswer {
-    store(&control, change, None, &body, Change::Added).await
+pub(super) async fn create(State(control): State<Arc<Control>>, reach: Reach, change: ChangeRequest, body: Bytes) -> ControlAnswer {
+    store(&control, &reach, change, None, &body, Change::Added).await
 }
 
 /// Same as `POST /tyk/policies`
@@ -76,7 +77,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, change: ChangeRe
 /// The id in the path has no effect, as in Tyk.
 #[utoipa::path(
     post, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "createPolicyAt",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(PolicyId),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
@@ -84,14 +85,14 @@ pub(super) async fn create(State(control): State<Arc<Control>>, change: ChangeRe
         InvalidPolicy, PolicyNotWritten,
     )
 )]
-pub(super) async fn create_at(state: State<Arc<Control>>, change: ChangeRequest, body: Bytes) -> ControlAnswer {
-    create(state, change, body).await
+pub(super) async fn create_at(state: State<Arc<Control>>, reach: Reach, change: ChangeRequest, body: Bytes) -> ControlAnswer {
+    create(state, reach, change, body).await
 }
 
 /// Replace a policy
 #[utoipa::path(
     put, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "updatePolicy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:reached"])),
     params(PolicyId),
     request_body(content = document::Policy, example = json!(examples::policy())),
     responses(
@@ -101,17 +102,18 @@ pub(super) async fn create_at(state: State<Arc<Control>>, change: ChangeRequest,
 )]
 pub(super) async fn update(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(PolicyId { id }): Path<PolicyId>,
     change: ChangeRequest,
     body: Bytes,
 ) -> ControlAnswer {
-    store(&control, change, Some(&id), &body, Change::Modified).await
+    store(&control, &reach, change, Some(&id), &body, Change::Modified).await
 }
 
 /// Remove a policy
 #[utoipa::path(
     delete, path = "/tyk/policies/{id}", tag = "Policies", operation_id = "deletePolicy",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:policy"])),
     params(PolicyId),
     responses(
         (status = 200, body = Changed, description = "The policy is removed. Keys without another policy are refused."),
@@ -142,7 +144,14 @@ pub(super) async fn remove(
     }
 }
 
-async fn store(control: &Arc<Control>, change: ChangeRequest, id: Option<&str>, body: &[u8], action: Change) -> ControlAnswer {
+async fn store(
+    control: &Arc<Control>,
+    reach: &Reach,
+    change: ChangeRequest,
+    id: Option<&str>,
+    body: &[u8],
+    action: Change,
+) -> ControlAnswer {
     let Ok((mut policy, _)) = Policy::parse(body, None) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
     if let Some(id) = id
         && id != policy.id()
@@ -163,6 +172,9 @@ async fn store(control: &Arc<Control>, change: ChangeRequest, id: Option<&str>, 
     let id = policy.id().to_owned();
     if !is_file_name(&id) {
         return error(StatusCode::BAD_REQUEST, "Invalid Policy ID");
+    }
+    if let Err(refused) = reach.check_policy(&policy) {
+        return refused;
     }
     if let Err(refused) = check_right_fields(&control.shared.current.load(), &policy.access_rights) {
         return refused;

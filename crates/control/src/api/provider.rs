@@ -136,7 +136,7 @@ pub(super) async fn answer(
 /// Same as `/tyk/oauth/authorize-client/` below an API's listen path. Accepts a form, or a JSON object of strings.
 #[utoipa::path(
     post, path = "/tyk/oauth/authorize-client", tag = "OAuth", operation_id = "authorizeOAuthClient",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         ("api_id" = Option<String>, Query, description = "Id of the API; that of the API at `/` when it is not given.", example = "accounts"),
     ),
@@ -334,7 +334,7 @@ async fn introspect(provider: &OauthProvider<'_>, control: &Control, asked: &Pro
 
 fn is_owner(control: &Control, asked: &ProviderRequest) -> bool {
     let guess = asked.headers.get("x-tyk-authorization");
-    guess.is_some_and(|guess| control.judge(guess.as_bytes(), &asked.told) == Ok(true))
+    guess.is_some_and(|guess| control.judge(guess.as_bytes(), false, &asked.told) == Ok(true))
 }
 
 fn not_allowed() -> Response {

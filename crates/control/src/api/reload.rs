@@ -31,7 +31,7 @@ fn reloaded(problems: Vec<String>) -> ControlAnswer {
 /// Requests in flight are not affected. A broken definition keeps its last good version, and `problems` names it.
 #[utoipa::path(
     get, path = "/tyk/reload", tag = "Reload", operation_id = "reload",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(
         ("block" = Option<String>, Query, description = "`true`: answer when the new configuration is serving.", example = "true"),
     ),
@@ -56,7 +56,7 @@ pub(super) async fn reload(State(control): State<Arc<Control>>, Query(query): Qu
 /// Each of them reloads at its own time.
 #[utoipa::path(
     get, path = "/tyk/reload/group", tag = "Reload", operation_id = "reloadGroup",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     responses(
         (status = 200, body = Reloaded, description = "The reload is requested."),
     )

@@ -43,7 +43,7 @@ enum MissingStatus {
 /// It describes the classic definition, or OpenAPI documents with `x-tyk-api-gateway` of the given version, in draft 2020-12.
 #[utoipa::path(
     get, path = "/tyk/schema", tag = "Documents", operation_id = "getSchema",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:open"])),
     params(
         ("oasVersion" = Option<String>, Query, description = "A version of OpenAPI, such as `3.0` or `3.0.3`; without it the schema of the classic definition is meant.", example = "3.0.3"),
     ),

@@ -52,7 +52,7 @@ struct StreamTopics {
 /// `live`: the figures of the last two seconds. `tail`: requests as they end, filtered and if there are many a sample of them. `changes`: starts and changes of the configuration. A comment is sent every 15 s; at most 64 streams are open. An event `end` says that the gateway drains.
 #[utoipa::path(
     get, path = "/tyk/stream", tag = "Figures", operation_id = "openStream",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:tail"])),
     params(
         ("topics" = Option<String>, Query, description = "`live`, `tail`, `changes`, or several with commas; `live` by default.", example = "live"),
         ("api" = Option<String>, Query, description = "Tail: id of the API."),

@@ -4,6 +4,7 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::nodes::asks_all;
 use super::query::Parameters;
+use super::scoping::Reach;
 use crate::figures_question::FiguresQuestion;
 use crate::nodes::NodeTail;
 use axum::body::Bytes;
@@ -83,7 +84,7 @@ pub(super) struct TailQuestion {
 /// The gateway always keeps the last 2,000 requests that it rejected or that ended with 5xx, with the middleware, the limit and when a request passes again. Of more than 50 in a second, each core keeps one in 20. Nothing is kept of APIs with `do_not_track`, and of no request its query, headers or body.
 #[utoipa::path(
     get, path = "/tyk/tail", tag = "Figures", operation_id = "listRefused",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ("api" = Option<String>, Query, description = "Id of the API."),
         ("key" = Option<String>, Query, description = "Hash of the key."),
@@ -101,14 +102,18 @@ pub(super) struct TailQuestion {
         (status = 400, body = Error, description = "A parameter is unknown or has an invalid value."),
     )
 )]
-pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Query<HashMap<String, String>>) -> ControlAnswer {
+pub(super) async fn list(
+    State(control): State<Arc<Control>>,
+    reach: Reach,
+    Query(query): Query<HashMap<String, String>>,
+) -> ControlAnswer {
     let known: Vec<&str> = FILTERS.into_iter().chain(["limit", "nodes"]).collect();
     let asked = Parameters::new(&query, &known).and_then(|parameters| {
         let rows = parameters.number("limit")?.map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(KEPT_MAX));
         Ok((filter(&parameters)?, rows, asks_all(&parameters)?))
     });
     match asked {
-        Ok((filter, rows, is_for_all)) => answer(&control, filter, rows, is_for_all).await,
+        Ok((filter, rows, is_for_all)) => answer(&control, &reach, filter, rows, is_for_all).await,
         Err(message) => error(StatusCode::BAD_REQUEST, message),
     }
 }
@@ -118,14 +123,14 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): Quer
 /// For a key itself, which belongs into no URL.
 #[utoipa::path(
     post, path = "/tyk/tail", tag = "Figures", operation_id = "findRefused",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     request_body(content = TailQuestion, example = json!({ "raw_key": "default0123456789abcdef", "limit": 10 })),
     responses(
         (status = 200, body = TailAnswer, description = "The requests, newest first."),
         (status = 400, body = Error, description = "The body is no filter."),
     )
 )]
-pub(super) async fn find(State(control): State<Arc<Control>>, body: Bytes) -> ControlAnswer {
+pub(super) async fn find(State(control): State<Arc<Control>>, reach: Reach, body: Bytes) -> ControlAnswer {
     let question: TailQuestion = match serde_json::from_slice(&body) {
         Ok(question) => question,
         Err(failure) => return error(StatusCode::BAD_REQUEST, format!("the body is no filter: {failure}")),
@@ -145,7 +150,7 @@ pub(super) async fn find(State(control): State<Arc<Control>>, body: Bytes) -> Co
         return error(StatusCode::BAD_REQUEST, message);
     }
     let is_for_all = question.nodes.as_deref() == Some("all");
-    answer(&control, filter, question.limit.unwrap_or(ROWS), is_for_all).await
+    answer(&control, &reach, filter, question.limit.unwrap_or(ROWS), is_for_all).await
 }
 
 /// The filter in a query.
@@ -164,7 +169,7 @@ pub(super) fn filter(parameters: &Parameters<'_>) -> Result<TailFilter, String> 
     filter.check().map(|()| filter)
 }
 
-async fn answer(control: &Control, filter: TailFilter, rows: usize, is_for_all: bool) -> ControlAnswer {
+async fn answer(control: &Control, reach: &Reach, filter: TailFilter, rows: usize, is_for_all: bool) -> ControlAnswer {
     let rows = rows.min(KEPT_MAX);
     let node = control.shared.observer.node().to_owned();
     let NodeTail { mut entries, mut kept, mut seen } = control.nodes.own.tail(&filter, rows);
@@ -180,6 +185,10 @@ async fn answer(control: &Control, filter: TailFilter, rows: usize, is_for_all: 
             }
             Err(_) => missing.push(other),
         }
+    }
+    if !reach.is_whole() {
+        entries.retain(|entry| reach.has_api_id(&entry.api_id));
+        (kept, seen) = (entries.len(), entries.len() as u64);
     }
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.unix_ms));
     entries.truncate(rows);

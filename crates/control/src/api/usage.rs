@@ -122,7 +122,7 @@ enum UsageRows {
 /// Computed from sums per minute, which are kept for `tollgate.analytics.usage_days`.
 #[utoipa::path(
     get, path = "/tyk/usage", tag = "Figures", operation_id = "getUsage",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:query:api_id"])),
     params(
         ("by" = inline(Option<UsageRows>), Query, description = "What a row stands for.", example = "path"),
         ("last" = Option<String>, Query, description = "How long back, such as 30m, 24h or 7d.", example = "24h"),
@@ -179,7 +179,7 @@ pub(super) async fn usage(
 /// When a key was used last
 #[utoipa::path(
     get, path = "/tyk/usage/last_seen", tag = "Figures", operation_id = "getLastSeen",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(
         ("key" = String, Query, description = "The key, as it is shown in records.", example = "0123abcd"),
         ("by" = Option<String>, Query, description = "`id`: `key` is the key's `id` of `/tyk/list/keys`."),

@@ -4,6 +4,7 @@ use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::authority::{Signed, role_missing};
 use super::console::Console;
+use super::operator_rights::{ShownScope, UserRole};
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -11,8 +12,9 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tollgate_access::secret::random_bytes;
+use tollgate_admin::scope::check_grant;
 use tollgate_admin::users::{check_name, check_password, hash_password};
-use tollgate_admin::{Operator, Role, User, Users};
+use tollgate_admin::{Operator, OperatorScope, Role, User, Users};
 use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
@@ -32,37 +34,12 @@ struct ShownUser {
     name: String,
     #[schema(inline)]
     role: UserRole,
+    /// What they reach; missing for everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(inline, required = false, nullable = false)]
+    scope: Option<ShownScope>,
     /// When the user was added, in seconds since 1970.
     created: u64,
-}
-
-/// A viewer reads, without secrets; an editor changes everything but users; an admin may do everything.
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum UserRole {
-    Viewer,
-    Editor,
-    Admin,
-}
-
-impl From<Role> for UserRole {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Viewer => UserRole::Viewer,
-            Role::Editor => UserRole::Editor,
-            Role::Admin => UserRole::Admin,
-        }
-    }
-}
-
-impl From<UserRole> for Role {
-    fn from(role: UserRole) -> Self {
-        match role {
-            UserRole::Viewer => Role::Viewer,
-            UserRole::Editor => Role::Editor,
-            UserRole::Admin => Role::Admin,
-        }
-    }
 }
 
 /// A new user.
@@ -73,6 +50,10 @@ pub(super) struct NewUser {
     name: String,
     #[schema(inline)]
     role: UserRole,
+    /// What they reach; everything if it is missing. An admin reaches everything.
+    #[serde(default)]
+    #[schema(inline, required = false)]
+    scope: Option<ShownScope>,
     /// At least 12 characters, at most 256 bytes.
     password: String,
 }
@@ -83,6 +64,10 @@ pub(super) struct NewUser {
 pub(super) struct UserChange {
     #[schema(inline)]
     role: UserRole,
+    /// What they reach; everything if it is missing.
+    #[serde(default)]
+    #[schema(inline, required = false)]
+    scope: Option<ShownScope>,
 }
 
 /// A new password.
@@ -109,7 +94,7 @@ pub(super) struct UserName {
 /// All users of the console
 #[utoipa::path(
     get, path = "/tyk/users", tag = "Users", operation_id = "listUsers",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     responses(
         (status = 200, body = UserList, description = "The users, without their passwords."),
         (status = 404, body = Error, description = "The console is off."),
@@ -120,7 +105,12 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
     let Some(console) = &control.console else { return off() };
     match console.users.load(&control).await {
         Ok(users) => {
-            let shown = |user: &User| ShownUser { name: user.name.clone(), role: user.role.into(), created: user.created_unix_s };
+            let shown = |user: &User| ShownUser {
+                name: user.name.clone(),
+                role: user.role.into(),
+                scope: ShownScope::of(&user.scope),
+                created: user.created_unix_s,
+            };
             ok(UserList { users: users.users.iter().map(shown).collect() })
         }
         Err(fault) => failed(&fault),
@@ -130,11 +120,11 @@ pub(super) async fn list(State(control): State<Arc<Control>>) -> ControlAnswer {
 /// Add a user of the console
 #[utoipa::path(
     post, path = "/tyk/users", tag = "Users", operation_id = "addUser",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     request_body(content = NewUser, example = json!({"name": "ann", "role": "editor", "password": "correct horse battery staple"})),
     responses(
         (status = 200, body = Changed, description = "The user can sign in."),
-        (status = 400, body = Error, description = "The body is not a user, or the name or the password has no valid form."),
+        (status = 400, body = Error, description = "The body is not a user, or the name, the password or the scope has no valid form."),
         (status = 404, body = Error, description = "The console is off."),
         (status = 409, body = Error, description = "There is such a user already, or there are too many."),
         (status = 500, body = Error, description = "The store does not answer."),
@@ -146,14 +136,18 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
         Ok(new) => new,
         Err(reason) => return error(StatusCode::BAD_REQUEST, format!("the body is no user: {reason}")),
     };
-    if let Err(reason) = check_name(&new.name).and_then(|()| check_password(&new.password)) {
+    let (role, scope) = (new.role.into(), new.scope.map(OperatorScope::from));
+    let checked =
+        check_name(&new.name).and_then(|()| check_password(&new.password)).and_then(|()| check_grant(role, scope.as_ref()));
+    if let Err(reason) = checked {
         return error(StatusCode::BAD_REQUEST, reason);
     }
     let password_hash = match hashed(new.password).await {
         Ok(hash) => hash,
         Err(answer) => return answer,
     };
-    let user = User { name: new.name.clone(), role: new.role.into(), password_hash, created_unix_s: unix_s() };
+    let scope = scope.unwrap_or_default();
+    let user = User { name: new.name.clone(), role, scope, password_hash, created_unix_s: unix_s() };
     match console.users.change(&control, |users| users.add(user.clone())).await {
         Ok(Ok(())) => changed(new.name.as_str(), Change::Added).logged("create", "user", new.name),
         Ok(Err(reason)) => error(StatusCode::CONFLICT, reason),
@@ -161,17 +155,17 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
     }
 }
 
-/// Change the role of a user of the console
+/// Change the role and scope of a user of the console
 ///
-/// It holds from the user's next call.
+/// They hold from the user's next call.
 #[utoipa::path(
     put, path = "/tyk/users/{name}", tag = "Users", operation_id = "updateUser",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(UserName),
     request_body(content = UserChange, example = json!({"role": "viewer"})),
     responses(
-        (status = 200, body = Changed, description = "The role is changed."),
-        (status = 400, body = Error, description = "The body has no role."),
+        (status = 200, body = Changed, description = "The role and the scope are changed."),
+        (status = 400, body = Error, description = "The body has no role, or the scope is invalid."),
         (status = 404, body = Error, description = "No such user, or the console is off."),
         (status = 500, body = Error, description = "The store does not answer."),
     )
@@ -186,9 +180,14 @@ pub(super) async fn update(
         Ok(change) => change,
         Err(reason) => return error(StatusCode::BAD_REQUEST, format!("the body is no change of a user: {reason}")),
     };
+    let (role, scope) = (change.role.into(), change.scope.map(OperatorScope::from));
+    if let Err(reason) = check_grant(role, scope.as_ref()) {
+        return error(StatusCode::BAD_REQUEST, reason);
+    }
+    let scope = scope.unwrap_or_default();
     let set_role = |users: &mut Users| {
         let user = users.get_mut(&name).ok_or_else(String::new)?;
-        user.role = change.role.into();
+        (user.role, user.scope) = (role, scope.clone());
         Ok(())
     };
     match console.users.change(&control, set_role).await {
@@ -203,7 +202,7 @@ pub(super) async fn update(
 /// Users change their own; admins change everyone's. All other sessions of the user end.
 #[utoipa::path(
     post, path = "/tyk/users/{name}/password", tag = "Users", operation_id = "setUserPassword",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:open"])),
     params(UserName),
     request_body(content = NewPassword, example = json!({"new": "another long password"})),
     responses(
@@ -264,7 +263,7 @@ pub(super) async fn set_password(
 /// The user is signed out. The last admin can be removed too: the control secret remains.
 #[utoipa::path(
     delete, path = "/tyk/users/{name}", tag = "Users", operation_id = "deleteUser",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(UserName),
     responses(
         (status = 200, body = Changed, description = "The user does not exist any more."),

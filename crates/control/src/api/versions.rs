@@ -5,6 +5,7 @@ use super::Control;
 use super::answer::{ControlAnswer, error, no_such_api, ok};
 use super::failures::NoSuchApi;
 use super::parameters::ApiId;
+use super::scoping::Reach;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
@@ -53,7 +54,7 @@ struct ListedVersion {
 /// List the versions of an API that are separate APIs
 #[utoipa::path(
     get, path = "/tyk/apis/{id}/versions", tag = "APIs", operation_id = "listVersions",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:reached"])),
     params(
         ApiId,
         ("searchText" = Option<String>, Query, description = "Part of the version's name, in any letter case."),
@@ -66,11 +67,12 @@ struct ListedVersion {
 )]
 pub(super) async fn list(
     State(control): State<Arc<Control>>,
+    reach: Reach,
     Path(ApiId { id }): Path<ApiId>,
     Query(query): Query<HashMap<String, String>>,
 ) -> ControlAnswer {
     let snapshot = control.shared.current.load();
-    let Some(base) = snapshot.api(&id) else { return no_such_api() };
+    let Some(base) = snapshot.api(&id).filter(|api| reach.has_api(api)) else { return no_such_api() };
     let text = query.get("searchText").map(|text| text.to_lowercase()).unwrap_or_default();
     let access = query.get("accessType").map_or("", String::as_str);
     let is_wanted = |api: &CompiledApi, name: &str| match access {
@@ -91,7 +93,7 @@ pub(super) async fn list(
     };
     let mut children: Vec<(&String, &Arc<CompiledApi>)> = children(base)
         .filter_map(|(name, id)| Some((name, snapshot.api(id)?)))
-        .filter(|(name, api)| api.id != base.id && is_wanted(api, name))
+        .filter(|(name, api)| api.id != base.id && reach.has_api(api) && is_wanted(api, name))
         .collect();
     children.sort_by_key(|(name, _)| *name);
     let own_is_default = default.is_empty() || default == SELF || default == own_name;

@@ -1,6 +1,6 @@
 //! Who changes definitions and policies.
 
-use tollgate_admin::{Operator, users};
+use tollgate_admin::{Operator, OperatorScope, users};
 use tollgate_data::control_caller::ControlCaller;
 
 /// Who made a change.
@@ -16,7 +16,9 @@ impl ChangeAuthor {
     /// Who it is in the log of changes.
     pub fn operator(&self) -> Option<Operator> {
         match self {
-            ChangeAuthor::Files => Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin }),
+            ChangeAuthor::Files => {
+                Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin, scope: OperatorScope::default() })
+            }
             ChangeAuthor::Caller(operator, _) => operator.clone(),
         }
     }

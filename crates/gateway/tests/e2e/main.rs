@@ -141,6 +141,8 @@ mod openapi_definitions;
 mod openapi_documents;
 mod openapi_requests;
 mod openid_provider;
+mod operator_scopes;
+mod operator_tokens;
 mod orgs;
 mod own_responses;
 mod peers;

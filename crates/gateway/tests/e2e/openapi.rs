@@ -14,8 +14,8 @@ use crate::servers::free_port;
 
 const METHODS: [&str; 5] = ["POST", "GET", "PUT", "PATCH", "DELETE"];
 
-struct Stage {
-    gateway: Gateway,
+pub(crate) struct Stage {
+    pub gateway: Gateway,
     document: Value,
     /// Ids that the gateway has made, by the names of their parameters.
     made: Vec<(&'static str, String)>,
@@ -24,14 +24,14 @@ struct Stage {
 }
 
 /// One described operation.
-struct Operation<'d> {
-    path: &'d str,
-    method: &'d str,
-    described: &'d Value,
+pub(crate) struct Operation<'d> {
+    pub path: &'d str,
+    pub method: &'d str,
+    pub described: &'d Value,
 }
 
 impl Stage {
-    fn new() -> Stage {
+    pub(crate) fn new() -> Stage {
         let policies = tempfile::tempdir().expect("a folder");
         let portal = free_port();
         let conf = json!({
@@ -52,7 +52,7 @@ impl Stage {
     }
 
     /// Every operation, in an order in which things are made before they are read, and read before they are deleted.
-    fn operations(&self) -> Vec<Operation<'_>> {
+    pub(crate) fn operations(&self) -> Vec<Operation<'_>> {
         let mut all = Vec::new();
         for method in METHODS {
             for (path, item) in self.document["paths"].as_object().unwrap() {
@@ -105,12 +105,12 @@ impl Stage {
 }
 
 impl Operation<'_> {
-    fn parameters(&self, place: &'static str) -> impl Iterator<Item = &Value> {
+    pub(crate) fn parameters(&self, place: &'static str) -> impl Iterator<Item = &Value> {
         self.described["parameters"].as_array().into_iter().flatten().filter(move |parameter| parameter["in"] == place)
     }
 
     /// The path with `value` or each parameter's example in it, and the query's examples.
-    fn target(&self, value: Option<&str>) -> String {
+    pub(crate) fn target(&self, value: Option<&str>) -> String {
         let mut target = self.path.to_owned();
         for parameter in self.parameters("path") {
             let example = value.or(parameter["example"].as_str()).expect("an example of a path's parameter");
@@ -129,7 +129,7 @@ impl Operation<'_> {
         Some((kind, content))
     }
 
-    fn example(&self) -> String {
+    pub(crate) fn example(&self) -> String {
         match self.body() {
             Some(("application/json", content)) => content["example"].to_string(),
             Some(("application/x-www-form-urlencoded", content)) => {
@@ -142,13 +142,13 @@ impl Operation<'_> {
         }
     }
 
-    fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.described["security"] == json!([])
     }
 }
 
 /// What the examples speak of: two APIs, a policy, a key, a developer with an application.
-fn prepared() -> Stage {
+pub(crate) fn prepared() -> Stage {
     let mut stage = Stage::new();
     for path in ["/tyk/apis", "/tyk/apis/oas", "/tyk/mcps", "/tyk/policies", "/tyk/keys/{id}"] {
         let operations = stage.operations();

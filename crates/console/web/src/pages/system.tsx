@@ -5,8 +5,8 @@ import { call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { link, refine, route } from "../route";
-import { may, session } from "../session";
-import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, Field, Note, Panel, Text } from "../ui/bits";
+import { may, session, type Scope } from "../session";
+import { Ago, Badge, Button, Copy, Empty, ErrorBox, Fact, Facts, Field, Note, Panel, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
@@ -139,11 +139,75 @@ function Users() {
       <div class="toolbar">{admin && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1" })}>Add a user</Button>}{!session.value?.by_secret && <Button onClick={() => setOwn(true)}>Change my password</Button>}</div>
       {users.failure ? <ErrorBox failure={users.failure} retry={users.again} /> : null}
       {admin && users.value && <Panel title="Users" note="admin: everything; editor: all but users and secrets; viewer: reads">
-        {users.value.users.length === 0 ? <Empty icon="client" title="There is no named user.">Everybody who knows the control secret is an admin, and changes do not say who made them.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Since</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{users.value.users.map((one: any) => <tr key={one.name}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Ago at={one.created} /></td><td class="number"><Button kind="quiet" onClick={() => setEditing(one)}>Change</Button></td></tr>)}</tbody></table>}
+        {users.value.users.length === 0 ? <Empty icon="client" title="There is no named user.">Everybody who knows the control secret is an admin, and changes do not say who made them.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Reaches</th><th scope="col">Since</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{users.value.users.map((one: any) => <tr key={one.name}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Text>{scopeText(one.scope)}</Text></td><td><Ago at={one.created} /></td><td class="number"><Button kind="quiet" onClick={() => setEditing(one)}>Change</Button></td></tr>)}</tbody></table>}
       </Panel>}
+      {admin && <Tokens />}
       {(adding || editing) && admin && <User user={editing} close={() => { setEditing(null); refine({ new: undefined }); }} saved={() => { setEditing(null); refine({ new: undefined }); users.again(); }} remove={remove} />}
       {own && <OwnPassword close={() => setOwn(false)} />}
     </>
+  );
+}
+
+interface ScopeWords { tags: string; orgs: string }
+
+const wordsOf = (scope?: Scope | null): ScopeWords => ({ tags: (scope?.tags ?? []).join(", "), orgs: (scope?.orgs ?? []).join(", ") });
+
+/** A scope of two lists with commas; null for everything. */
+function scopeOf(role: string, words: ScopeWords): Scope | null {
+  const list = (text: string) => text.split(",").map((word) => word.trim()).filter(Boolean);
+  const [tags, orgs] = [list(words.tags), list(words.orgs)];
+  return role === "admin" || tags.length + orgs.length === 0 ? null : { tags, orgs };
+}
+
+const scopeText = (scope?: Scope | null): string => [...(scope?.tags ?? []), ...(scope?.orgs ?? []).map((org) => `organisation ${org}`)].join(", ") || "everything";
+
+function ScopeFields({ words, change }: { words: ScopeWords; change: (words: ScopeWords) => void }) {
+  return (
+    <>
+      <Field label="Tags" hint="Only APIs with one of these tags, with commas between them."><input value={words.tags} autocomplete="off" onInput={(event) => change({ ...words, tags: event.currentTarget.value })} /></Field>
+      <Field label="Organisations" hint="Only APIs of these organisations. Both empty: everything."><input value={words.orgs} autocomplete="off" onInput={(event) => change({ ...words, orgs: event.currentTarget.value })} /></Field>
+    </>
+  );
+}
+
+/** Tokens for automation. */
+function Tokens() {
+  const tokens = useLoaded(() => get("tokens"), [0]);
+  const [making, setMaking] = useState(false);
+  const revoke = async (name: string) => { try { await call("DELETE", `tokens/${segment(name)}`); say("ok", `${name} is revoked.`); tokens.again(); } catch (failure) { say("bad", (failure as Error).message); } };
+  return (
+    <>
+      {tokens.failure ? <ErrorBox failure={tokens.failure} retry={tokens.again} /> : null}
+      {tokens.value && <Panel title="Tokens" note="for scripts, in place of the control secret" actions={<Button icon="plus" onClick={() => setMaking(true)}>Make a token</Button>}>
+        {tokens.value.tokens.length === 0 ? <Empty icon="key" title="There is no token.">A script with a token may do what its role may, until it ends or is revoked.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Reaches</th><th scope="col">Last used</th><th scope="col">Ends</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{tokens.value.tokens.map((one: any) => <tr key={one.id}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Text>{scopeText(one.scope)}</Text></td><td>{one.last_used ? <Ago at={one.last_used} /> : "never"}</td><td><Ago at={one.expires} /></td><td class="number"><Button kind="quiet" onClick={() => revoke(one.name)}>Revoke</Button></td></tr>)}</tbody></table>}
+      </Panel>}
+      {making && <NewToken close={() => { setMaking(false); tokens.again(); }} />}
+    </>
+  );
+}
+
+function NewToken({ close }: { close: () => void }) {
+  const [name, setName] = useState("");
+  const [role, setRole] = useState("editor");
+  const [scope, setScope] = useState<ScopeWords>(wordsOf());
+  const [days, setDays] = useState("90");
+  const [made, setMade] = useState<any>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  const save = async (event: Event) => {
+    event.preventDefault();
+    try { setMade(await call("POST", "tokens", { name, role, scope: scopeOf(role, scope), expires_in_s: Math.round(Number(days) * 86400) })); setFailure(null); } catch (failed) { setFailure(failed); }
+  };
+  if (made) return <Dialog title={made.name} close={close} footer={<Button kind="primary" onClick={close}>Done</Button>}><p>This is the token. It is shown this once.</p><pre class="line"><code>{made.token}</code><Copy text={made.token} label="Copy the token" /></pre></Dialog>;
+  return (
+    <Dialog title="Make a token" close={close} footer={<><Button onClick={close}>Cancel</Button><Button kind="primary" type="submit" {...{ form: "token" }}>Make it</Button></>}>
+      <form id="token" class="form" onSubmit={save}>
+        {failure ? <div class="field wide"><ErrorBox failure={failure} /></div> : null}
+        <Field label="Name"><input autofocus required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} /></Field>
+        <Field label="Role"><select value={role} onChange={(event) => setRole(event.currentTarget.value)}><option value="viewer">viewer: reads</option><option value="editor">editor: all but users and secrets</option><option value="admin">admin: everything</option></select></Field>
+        {role !== "admin" && <ScopeFields words={scope} change={setScope} />}
+        <Field label="Days" hint="At most 366."><input type="number" min="1" max="366" required value={days} onInput={(event) => setDays(event.currentTarget.value)} /></Field>
+      </form>
+    </Dialog>
   );
 }
 
@@ -153,12 +217,17 @@ const PASSWORD_MIN = 12;
 function User({ user, close, saved, remove }: { user: any; close: () => void; saved: () => void; remove: (name: string) => void }) {
   const [name, setName] = useState(user?.name ?? "");
   const [role, setRole] = useState(user?.role ?? "editor");
+  const [scope, setScope] = useState<ScopeWords>(wordsOf(user?.scope));
   const [password, setPassword] = useState("");
   const [failure, setFailure] = useState<unknown>(null);
   const save = async (event: Event) => {
     event.preventDefault();
     try {
-      if (user) await call("PUT", `users/${segment(user.name)}`, { role, ...(password ? { password } : {}) }); else await call("POST", "users", { name, role, password });
+      const reached = scopeOf(role, scope);
+      if (user) {
+        await call("PUT", `users/${segment(user.name)}`, { role, scope: reached });
+        if (password) await call("POST", `users/${segment(user.name)}/password`, { new: password });
+      } else await call("POST", "users", { name, role, scope: reached, password });
       say("ok", user ? "Saved." : `${name} can sign in.`);
       saved();
     } catch (failed) { setFailure(failed); }
@@ -169,6 +238,7 @@ function User({ user, close, saved, remove }: { user: any; close: () => void; sa
         {failure ? <div class="field wide"><ErrorBox failure={failure} /></div> : null}
         {!user && <Field label="Name"><input autofocus required value={name} autocomplete="off" onInput={(event) => setName(event.currentTarget.value)} /></Field>}
         <Field label="Role"><select value={role} onChange={(event) => setRole(event.currentTarget.value)}><option value="viewer">viewer: reads</option><option value="editor">editor: all but users and secrets</option><option value="admin">admin: everything</option></select></Field>
+        {role !== "admin" && <ScopeFields words={scope} change={setScope} />}
         <Field label={user ? "New password" : "Password"} hint={`At least ${PASSWORD_MIN} characters.${user ? " Empty: as it is." : ""}`}><input type="password" autocomplete="new-password" required={!user} minLength={PASSWORD_MIN} value={password} onInput={(event) => setPassword(event.currentTarget.value)} /></Field>
       </form>
     </Dialog>
@@ -179,6 +249,6 @@ function OwnPassword({ close }: { close: () => void }) {
   const [old, setOld] = useState("");
   const [fresh, setFresh] = useState("");
   const [failure, setFailure] = useState<unknown>(null);
-  const save = async (event: Event) => { event.preventDefault(); try { await call("POST", "users/me/password", { old, new: fresh }); say("ok", "Password changed."); close(); } catch (failed) { setFailure(failed); } };
+  const save = async (event: Event) => { event.preventDefault(); try { await call("POST", `users/${segment(session.value?.user ?? "")}/password`, { old, new: fresh }); say("ok", "Password changed."); close(); } catch (failed) { setFailure(failed); } };
   return <Dialog title="Change my password" close={close} footer={<><Button onClick={close}>Cancel</Button><Button kind="primary" type="submit" {...{ form: "own" }}>Change</Button></>}><form id="own" class="form" onSubmit={save}>{failure ? <div class="field wide"><ErrorBox failure={failure} /></div> : null}<Field label="Old password"><input type="password" autofocus required autocomplete="current-password" value={old} onInput={(event) => setOld(event.currentTarget.value)} /></Field><Field label="New password" hint={`At least ${PASSWORD_MIN} characters.`}><input type="password" required minLength={PASSWORD_MIN} autocomplete="new-password" value={fresh} onInput={(event) => setFresh(event.currentTarget.value)} /></Field></form></Dialog>;
 }

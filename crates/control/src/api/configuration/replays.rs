@@ -55,7 +55,7 @@ pub(in crate::api) struct ReplayStarted {
 /// of them. A replay that gets no requests for ten minutes ends.
 #[utoipa::path(
     post, path = "/tyk/configuration/replays", tag = "Configuration", operation_id = "beginReplay",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     request_body(content = ChangeSet, example = json!({
         "digest": "*",
         "changes": [
@@ -119,7 +119,7 @@ fn sides(control: &Arc<Control>, stored: &StoredContent, set: &ChangeSet) -> Res
 /// headers, which never leave the process.
 #[utoipa::path(
     post, path = "/tyk/configuration/replays/{id}/requests", tag = "Configuration", operation_id = "replayRequests",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(
         ReplayId,
         ("live" = Option<String>, Query, description = "Seconds for which the live requests of this gateway are run through the replay, instead of those in the body."),
@@ -179,7 +179,7 @@ async fn prepare_keys(control: &Control, lines: &[u8]) {
 /// What a replay has found
 #[utoipa::path(
     get, path = "/tyk/configuration/replays/{id}", tag = "Configuration", operation_id = "getReplay",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(ReplayId),
     responses(
         (status = 200, body = ReplayReport, description = "What it has found so far."),
@@ -196,7 +196,7 @@ pub(in crate::api) async fn report(State(control): State<Arc<Control>>, Path(id)
 /// End a replay
 #[utoipa::path(
     delete, path = "/tyk/configuration/replays/{id}", tag = "Configuration", operation_id = "endReplay",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(ReplayId),
     responses(
         (status = 200, body = ReplayReport, description = "It has ended; what it has found."),

@@ -285,7 +285,7 @@ async fn content(store: &dyn Store, entry: &RevisionEntry) -> Result<Option<Revi
 /// Each change of definitions and policies in files that took effect, by the control API, a sync or a reload; the last 200, of all gateways on the store.
 #[utoipa::path(
     get, path = "/tyk/configuration/revisions", tag = "Configuration", operation_id = "listRevisions",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     responses(
         (status = 200, body = RevisionList, description = "The revisions."),
         (status = 500, body = Error, description = "The store does not answer."),
@@ -303,7 +303,7 @@ pub(in crate::api) async fn list(State(control): State<Arc<Control>>) -> Control
 /// What later revisions of this gateway changed is changed back, as one change. That is a revision again, so it can be taken back too.
 #[utoipa::path(
     post, path = "/tyk/configuration/rollback", tag = "Configuration", operation_id = "rollback",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     request_body(content = Rollback, example = json!({"to": 0, "dry_run": true})),
     responses(
         (status = 200, body = ChangeReport, description = "The change is made and in service; or this is what it would be."),

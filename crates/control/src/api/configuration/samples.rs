@@ -33,7 +33,7 @@ pub(in crate::api) struct SampledRequests {
 /// Records for replays: method, host, path, headers by name, hash of the key, status. Parameters and headers that carry credentials, or are named like some, are masked or left out; bodies are never in it. Requests of APIs with `do_not_track` are left out.
 #[utoipa::path(
     get, path = "/tyk/configuration/sample", tag = "Configuration", operation_id = "sampleRequests",
-    security(("secret" = ["admin"])),
+    security(("secret" = ["admin", "scope:closed"])),
     params(
         ("seconds" = String, Query, description = "How long, up to 30.", example = "1"),
         ("every" = Option<String>, Query, description = "One of this many requests; 1 by default.", example = "1"),

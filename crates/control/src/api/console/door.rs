@@ -1,6 +1,6 @@
 //! The door of the console's calls: checks that the console's own page sent them and who is signed in, then passes them to the endpoints.
 
-use super::{API, Console};
+use super::{API, Console, user_store};
 use crate::api::Control;
 use crate::api::answer::ControlAnswer;
 use crate::api::authority::Signed;
@@ -93,8 +93,8 @@ pub(super) async fn signed_in(control: &Control, console: &Console, headers: &He
         headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
     let (operator, ends_unix_s) = console.sessions().find(token, !asks_by_itself, unix_s())?;
     // Another gateway may have changed or removed the user.
-    match console.users.current_role(control, &operator).await {
-        Some(role) => Some((Operator { role, ..operator }, ends_unix_s)),
+    match user_store::current(&console.users, control, &operator).await {
+        Some(operator) => Some((operator, ends_unix_s)),
         None => {
             console.sessions().end_of(&operator.name, None);
             None
@@ -146,7 +146,7 @@ pub(super) fn signed_out(console: &Console, caller: ControlCaller) -> ControlAns
     let mut answer = refused(StatusCode::UNAUTHORIZED, "signed_out", "Not signed in");
     if let Value::Object(members) = &mut answer.value {
         members.insert("secret_file".to_owned(), file.into());
-        members.insert("users".to_owned(), console.users.are_known().into());
+        members.insert("users".to_owned(), (!console.users.known().users.is_empty()).into());
         members.insert("insecure".to_owned(), is_insecure.into());
         members.insert("ssh".to_owned(), is_insecure.then(|| ssh(console)).into());
         members.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());

@@ -132,7 +132,7 @@ async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operat
         SignIn { secret: None, user: Some(name), password: Some(password) } => {
             let Some(console) = &control.console else { return Ok(None) };
             let users = console.users.load(control).await?;
-            let check = move || users.verified(&name, &password).map(|user| Operator { name: user.name.clone(), role: user.role });
+            let check = move || users.verified(&name, &password).map(Operator::of_user);
             Ok(tokio::task::spawn_blocking(check).await.unwrap_or(None))
         }
         _ => Ok(None),
@@ -146,8 +146,9 @@ fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: C
     ok(json!({
         "user": operator.name,
         "role": operator.role,
+        "scope": (!operator.scope.is_whole()).then_some(&operator.scope),
         "by_secret": operator.name == users::SECRET,
-        "users": console.filter(|_| is_admin).map(|console| console.users.count()),
+        "users": console.filter(|_| is_admin).map(|console| console.users.known().users.len()),
         "node": console.map(|console| console.facts.node.as_str()),
         "version": env!("CARGO_PKG_VERSION"),
         "idle_s": IDLE_S_MAX,

@@ -26,7 +26,7 @@ const EVENTS_MAX: usize = 64;
 /// Like `/tyk/debug`. Each event `piece` has a part of the response's body as a JSON string; the last event, `end`, has what `/tyk/debug` answers. The request may take ten minutes, and ends when the reader leaves.
 #[utoipa::path(
     post, path = "/tyk/debug/stream", tag = "APIs", operation_id = "tryRequestStream",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(("reveal" = Option<String>, Query, description = "`true`: show the secrets that the gateway adds to the request.")),
     request_body(content = TriedRequest, example = json!({"path": "/quick/things?page=2"})),
     responses(

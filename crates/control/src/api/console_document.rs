@@ -1,0 +1,96 @@
+//! One document in the store that all gateways change, such as the users of the console. It is read again every few seconds where it need
+//! not be the newest.
+
+use super::Control;
+use arc_swap::ArcSwap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tollgate_clock::unix_s;
+use tollgate_store::{DocumentSpace, StoreFault, StoreFaultKind};
+
+/// Seconds after which the document is read again.
+const READ_AGAIN_S: u64 = 5;
+/// Tries to change the document while others change it.
+const CHANGES_MAX: usize = 16;
+
+/// The document as it was read last.
+pub(super) struct ConsoleDocument<D> {
+    /// Its id, and what it is called in messages.
+    id: &'static str,
+    known: ArcSwap<D>,
+    read_unix_s: AtomicU64,
+}
+
+impl<D: Default + Serialize + DeserializeOwned> ConsoleDocument<D> {
+    pub(super) fn new(id: &'static str) -> Self {
+        ConsoleDocument { id, known: ArcSwap::default(), read_unix_s: AtomicU64::new(0) }
+    }
+
+    /// The document, as far as known.
+    pub(super) fn known(&self) -> Arc<D> {
+        self.known.load_full()
+    }
+
+    /// Reads the document.
+    pub(super) async fn load(&self, control: &Control) -> Result<Arc<D>, StoreFault> {
+        let (document, _) = self.read(control).await?;
+        let document = Arc::new(document);
+        self.keep(document.clone());
+        Ok(document)
+    }
+
+    /// Reads it if that was not done lately. A store that does not answer changes nothing: who is signed in must be able to work.
+    pub(super) async fn look(&self, control: &Control) {
+        let now = unix_s();
+        let last = self.read_unix_s.load(Ordering::Relaxed);
+        let is_first = || self.read_unix_s.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if now.saturating_sub(last) >= READ_AGAIN_S
+            && is_first()
+            && let Err(fault) = self.load(control).await
+        {
+            tracing::warn!(%fault, document = self.id, "what the console keeps can't be read");
+            self.read_unix_s.store(last, Ordering::Relaxed);
+        }
+    }
+
+    /// Changes the document; `change` may run several times.
+    pub(super) async fn change<T>(
+        &self,
+        control: &Control,
+        change: impl Fn(&mut D) -> Result<T, String>,
+    ) -> Result<Result<T, String>, StoreFault> {
+        for _ in 0..CHANGES_MAX {
+            let (mut document, old) = self.read(control).await?;
+            let result = match change(&mut document) {
+                Ok(result) => result,
+                Err(why) => return Ok(Err(why)),
+            };
+            let value = serde_json::to_vec(&document).unwrap_or_default();
+            let (kind, id) = (DocumentSpace::Console, self.id.to_owned());
+            let is_new = old.is_none();
+            let existed = control.shared.keys.store().write_over(kind, id, old, value, None).await?;
+            if existed != is_new {
+                self.keep(Arc::new(document));
+                return Ok(Ok(result));
+            }
+        }
+        let why = format!("the {} change faster than they can be written", self.id);
+        Err(StoreFault::new(StoreFaultKind::Unavailable, why))
+    }
+
+    fn keep(&self, document: Arc<D>) {
+        self.known.store(document);
+        self.read_unix_s.store(unix_s(), Ordering::Relaxed);
+    }
+
+    async fn read(&self, control: &Control) -> Result<(D, Option<Vec<u8>>), StoreFault> {
+        let Some(stored) = control.shared.keys.store().read(DocumentSpace::Console, self.id.to_owned()).await? else {
+            return Ok((D::default(), None));
+        };
+        let unreadable =
+            |failure| StoreFault::new(StoreFaultKind::Corrupt, format_args!("the {} can't be read: {failure}", self.id));
+        Ok((serde_json::from_slice(&stored).map_err(unreadable)?, Some(stored)))
+    }
+}

@@ -114,7 +114,7 @@ def test(arguments, kubernetes):
 
 def test_one_namespace(binary, kubernetes):
     """One Gateway at the pod's own address, and rights in one namespace alone."""
-    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"}}
+    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"}, "ingress": {"ingressClass": {"name": "narrow"}}}
     chart = Installation(kubernetes, "narrow-tollgate", {"kubernetes": {"enabled": True, "namespaces": ["shop"], **names}})
     chart.expect_refusals(FORBIDDEN + [("list", "", "secrets", "", ""), ("list", "", "secrets", "", "default"), ("patch", "", "services", "", "default")])
     process = chart.start_gateway(binary)

@@ -48,8 +48,9 @@ def clean_root(into: pathlib.Path) -> pathlib.Path:
 
 
 def within(root: pathlib.Path, *command: str, user: str = "0:0") -> list[str]:
-    """A command in a root, in namespaces of its own: what it starts ends with it, and what it mounts nobody sees."""
-    mounts = 'mkdir -p "$0/proc" && mount -t proc proc "$0/proc" && exec "$@"'
+    """A command in a root, in namespaces of its own: what it starts ends with it, and what it mounts nobody sees. It has /proc and /dev, as
+    in a container."""
+    mounts = 'mkdir -p "$0/proc" "$0/dev" && mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec "$@"'
     return ["unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "sh", "-c", mounts, str(root), "chroot", f"--userspec={user}", str(root), *command]
 
 
@@ -94,8 +95,9 @@ def image(dist: pathlib.Path, work: pathlib.Path) -> None:
 
 def chart(dist: pathlib.Path, work: pathlib.Path) -> None:
     packed = one(dist, "*-chart.tgz")
-    run(source.tool("helm"), "lint", "--strict", packed, "--set", "controlSecret.value=a")
-    rendered = run(source.tool("helm"), "template", "gateway", packed, "--set", "controlSecret.value=a")
+    values = ("--kube-version", "1.33.0", "--set", "controlSecret.value=a")
+    run(source.tool("helm"), "lint", "--strict", packed, *values)
+    rendered = run(source.tool("helm"), "template", "gateway", packed, *values)
     if "kind: StatefulSet" not in rendered or f"tollgate:{source.version()}" not in rendered:
         raise Refused("the chart renders no StatefulSet of this version")
     print(f"{'chart':<12} lints and renders the image of {source.version()}")
@@ -135,7 +137,9 @@ def newcomer(name: str, command, folder: pathlib.Path, seen_as: str) -> None:
     address = f"http://127.0.0.1:{port}"
     secret = "a-secret-of-the-check"
     environment = {"PATH": os.environ["PATH"], "TYK_GW_SECRET": secret, "TYK_GW_APPPATH": f"{seen_as}/apps", "TOLLGATE_DATA_DIR": f"{seen_as}/data"}
-    (folder / "apps").mkdir(exist_ok=True)
+    if not (folder / "apps").exists():
+        (folder / "apps").mkdir()
+        os.chown(folder / "apps", folder.stat().st_uid, folder.stat().st_gid)
     with started(command("mock", "--listen", f"127.0.0.1:{upstream}"), environment), started(command("run", "--listen-address", "127.0.0.1", "--port", str(port)), environment, folder):
         eventually(f"{name}: the gateway listens", lambda: status(f"{address}/hello") == 200)
         listening = time.monotonic()

@@ -22,11 +22,14 @@ SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
 CONFORMANCE_ARGS ?=
+DIST_ARGS ?=
+DOCS_ARGS ?=
+DIST_CHECK_ARGS ?=
 
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release dist dist-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,14 +43,19 @@ build: ## build everything for development
 release: ## build the binary for production and benchmarks
 	cargo build --release --bin tollgate
 
-static: ## the same as a static program that needs no C library of its system (Debian: apt install musl-tools)
-	rustup target add x86_64-unknown-linux-musl
-	CC_x86_64_unknown_linux_musl=musl-gcc cargo build --release --bin tollgate --target x86_64-unknown-linux-musl
+dist: ## make all files of a release in dist/, see RELEASE.md (DIST_ARGS="--trial" off a tag, without keys)
+	@scripts/test-deps.sh dist
+	@packaging/dist.py $(DIST_ARGS)
 
-deb: ## build a Debian package of an existing release build (make release), in target/
-	@packaging/debian/build.sh
+dist-check: ## install the files of dist/ in clean roots and send the quickstart's requests, as root (DIST_CHECK_ARGS="deb rpm")
+	@scripts/test-deps.sh dist
+	@packaging/dist_check.py $(DIST_CHECK_ARGS)
 
-deploy-check: ## check the files of deploy/ and packaging/ with every program that is installed (make release)
+docs: ## build the documentation as a site with search, in target/docs/; a broken link fails it (DOCS_ARGS="--version v0.1.0")
+	@scripts/test-deps.sh docs
+	@"$${CARGO_TARGET_DIR:-target}/docs-venv/bin/python" scripts/docs.py $(DOCS_ARGS)
+
+deploy-check: ## check the files of deploy/ with every program that is installed (make release)
 	@deploy/check.py
 
 web: ## build the console's pages, crates/console/web into crates/console/dist (Node.js; only after changing them)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the files of deploy/ and packaging/ with the programs that read them, and with a running gateway.
+"""Checks the files of deploy/ and the unit of packaging/ with the programs that read them, and with a running gateway.
 
 Usage: check.py [--program TOLLGATE] [PART...]; without a part, all of them. Exits with 1 if a part fails, and with 77 if a program that
 a part needs is missing and nothing failed.
@@ -24,7 +24,6 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
-DEBIAN = ROOT / "packaging/debian"
 SERVICE = ROOT / "packaging/systemd/tollgate.service"
 METRIC = re.compile(r"\b(?:tollgate|process)_[a-z0-9_]+")
 # How long something that must happen may take; it only bounds a hang.
@@ -262,22 +261,7 @@ def collector(program: str) -> None:
     expect(not wrong, f"metrics with other names than on /metrics: {wrong}")
 
 
-# --- Package and sandbox ---
-
-
-def package(_program: str) -> None:
-    """Everything that build.sh installs exists, conffiles are installed, and the scripts parse."""
-    text = (DEBIAN / "build.sh").read_text()
-    for variable, folder in (("here", DEBIAN), ("root", ROOT)):
-        sources = re.findall(r'"\$' + variable + r'/([\w./-]+)"', text)
-        expect(len(sources) >= 3, f"build.sh has another form: {sources}")
-        for source in sources:
-            expect((folder / source).exists(), f"build.sh installs {source}, which does not exist")
-    for conffile in (DEBIAN / "conffiles").read_text().split():
-        expect(f'"$tree{conffile}"' in text, f"conffiles names {conffile}, which build.sh does not install")
-    run("bash", "-n", DEBIAN / "build.sh")
-    for script in ("postinst", "prerm", "postrm"):
-        run("sh", "-n", DEBIAN / script)
+# --- Sandbox ---
 
 
 def sandbox(_program: str) -> None:
@@ -346,7 +330,7 @@ def ansible(_program: str) -> None:
     run("ansible-lint", "--offline", cwd=folder)
 
 
-PARTS = {part.__name__: part for part in (configurations, alerts, board, collector, package, sandbox, compose, helm, ansible)}
+PARTS = {part.__name__: part for part in (configurations, alerts, board, collector, sandbox, compose, helm, ansible)}
 
 
 def main() -> int:

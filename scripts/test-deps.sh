@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance|dist|docs
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -10,7 +10,7 @@ set -euo pipefail
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 tests=(cc:build-essential nginx:nginx-light redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
-    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client etcd:etcd-server "$faketime:libfaketime")
+    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client etcd:etcd-server minisign:minisign rpm:rpm "$faketime:libfaketime")
 # varnish-modules has a rate limit for Varnish, and no program; taskset pins gateways and load generator to separate CPUs.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
@@ -18,12 +18,18 @@ bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$v
 # A cluster in namespaces, without containers.
 conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
 
+# minisign signs and checks; debootstrap makes clean systems, qemu runs programs of other machines in them, and rpm reads its packages.
+dist=(cc:build-essential python3:python3-venv minisign:minisign openssl:openssl debootstrap:debootstrap unshare:util-linux
+    qemu-aarch64-static:qemu-user-static rpm:rpm curl:curl)
+
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 conformance) wanted=("${conformance[@]}") ;;
+dist) wanted=("${dist[@]}") ;;
+docs) wanted=(python3:python3-venv) ;;
 *)
-    echo "usage: $0 tests|bench|conformance" >&2
+    echo "usage: $0 tests|bench|conformance|dist|docs" >&2
     exit 2
     ;;
 esac
@@ -261,11 +267,44 @@ rust_plugins() {
     rm -f "$directory/unavailable"
 }
 
+# What makes the files of a release: the writer of packages, certificates and time zones of images, a validator of bills of materials; for
+# programs also a C compiler for every machine, with Cargo's way to it. Their versions are fixed, because the files depend on them.
+release_tools() {
+    [[ $1 == tests || $1 == dist ]] || return 0
+    local directory=${CARGO_TARGET_DIR:-target}/dist-tools reason wanted="1 $1"
+    if [[ $(cat "$directory/installed" 2>/dev/null) == @("$wanted"|"1 dist") ]]; then
+        return
+    fi
+    rm -rf "$directory"
+    mkdir -p "$directory"
+    directory=$(realpath "$directory")
+    local packages=('cyclonedx-python-lib[json-validation]==11.12.0')
+    [[ $1 == tests ]] || packages+=(ziglang==0.13.0.post1 cargo-zigbuild==0.24.1)
+    if ! command -v go >/dev/null; then
+        reason="there is no go"
+    elif reason=$(export GOBIN=$directory GOFLAGS=-mod=mod
+        go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2 2>&1 &&
+            { [[ $1 == tests ]] || go install helm.sh/helm/v3/cmd/helm@v3.22.0 2>&1; } &&
+            python3 -m venv "$directory/venv" 2>&1 && "$directory/venv/bin/pip" install --quiet "${packages[@]}" 2>&1 &&
+            "$directory/venv/bin/pip" install --quiet --no-compile --no-deps --target "$directory/image" certifi==2026.10.19.post1 tzdata==2026.6 2>&1); then
+        echo "$wanted" >"$directory/installed"
+        return
+    fi
+    echo "the tools of a release cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
+}
+
+# Makes a site of the documentation.
+site_generator() {
+    [[ $1 == docs ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/docs-venv
+    [[ -x $venv/bin/mkdocs ]] || { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet mkdocs-material==9.8.2; }
+}
+
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; site_generator "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -306,3 +345,5 @@ go_plugins "$1"
 rust_plugins "$1"
 secret_server "$1"
 kafka_broker "$1"
+release_tools "$1"
+site_generator "$1"

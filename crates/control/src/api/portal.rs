@@ -153,7 +153,7 @@ pub(super) struct DeveloperChangeSchema {
 /// Products of the developer portal
 #[utoipa::path(
     get, path = "/tyk/portal/products", tag = "Portal", operation_id = "listPortalProducts",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, body = Vec<ProductSchema>, description = "The products, in the order of the catalogue."),
         (status = 404, body = Error, description = "There is no portal: `tollgate.portal.listen` is empty."),
@@ -167,7 +167,7 @@ pub(super) async fn products(State(control): State<Arc<Control>>) -> ControlAnsw
 /// Publish a product at the developer portal
 #[utoipa::path(
     put, path = "/tyk/portal/products/{id}", tag = "Portal", operation_id = "putPortalProduct",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(PublishedId),
     request_body(content = ProductSchema, example = json!({
         "name": "Shop", "apis": ["quick"], "is_public": true,
@@ -201,7 +201,7 @@ pub(super) async fn put_product(
 /// Keys that were made for it go on.
 #[utoipa::path(
     delete, path = "/tyk/portal/products/{id}", tag = "Portal", operation_id = "deletePortalProduct",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(PublishedId),
     responses(
         (status = 200, body = Changed, description = "It is not in the catalogue any more."),
@@ -223,7 +223,7 @@ pub(super) async fn remove_product(
 /// Pages of the developer portal
 #[utoipa::path(
     get, path = "/tyk/portal/pages", tag = "Portal", operation_id = "listPortalPages",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, body = Vec<PageSchema>, description = "The pages, in their order."),
         (status = 404, body = Error, description = "There is no portal."),
@@ -237,7 +237,7 @@ pub(super) async fn own_pages(State(control): State<Arc<Control>>) -> ControlAns
 /// Publish a page at the developer portal
 #[utoipa::path(
     put, path = "/tyk/portal/pages/{id}", tag = "Portal", operation_id = "putPortalPage",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(PublishedId),
     request_body(content = PageSchema, example = json!({"title": "Welcome", "text": "# Welcome", "is_public": true})),
     responses(
@@ -266,7 +266,7 @@ pub(super) async fn put_page(
 /// Remove a page of the developer portal
 #[utoipa::path(
     delete, path = "/tyk/portal/pages/{id}", tag = "Portal", operation_id = "deletePortalPage",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(PublishedId),
     responses(
         (status = 200, body = Changed, description = "It is not at the portal any more."),
@@ -287,7 +287,7 @@ pub(super) async fn remove_page(State(control): State<Arc<Control>>, Path(Publis
 /// They may make an account, whatever the rule for sign-ups is. The link works once and for seven days.
 #[utoipa::path(
     post, path = "/tyk/portal/invitations", tag = "Portal", operation_id = "inviteDeveloper",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     request_body(content = InvitationSchema, example = json!({"mail": "ada@example.com", "name": "Ada"})),
     responses(
         (status = 200, body = Object, description = "`link` is the invitation; `is_mailed` says whether a mail with it is on its way."),
@@ -308,7 +308,7 @@ pub(super) async fn invite(State(control): State<Arc<Control>>, body: Bytes) -> 
 /// Plans that applications have or have asked for
 #[utoipa::path(
     get, path = "/tyk/portal/requests", tag = "Portal", operation_id = "listPortalRequests",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     params(("state" = Option<String>, Query, description = "Only these: `requested`, `approved`, `rejected` or `suspended`.", example = "requested")),
     responses(
         (status = 200, body = Vec<Object>, description = "The plans, newest request first, each with its application, product, developer and keys."),
@@ -334,7 +334,7 @@ pub(super) async fn requests(State(control): State<Arc<Control>>, Query(query): 
 /// Suspended or rejected, its keys are refused from the next request on. With another plan, its keys have the policy of that plan.
 #[utoipa::path(
     patch, path = "/tyk/portal/applications/{application}/grants/{grant}", tag = "Portal", operation_id = "decidePortalRequest",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(GrantId),
     request_body(content = DecisionSchema, example = json!({"state": "approved"})),
     responses(
@@ -361,7 +361,7 @@ pub(super) async fn decide(
 /// Developers of the portal
 #[utoipa::path(
     get, path = "/tyk/portal/developers", tag = "Portal", operation_id = "listDevelopers",
-    security(("secret" = ["viewer"])),
+    security(("secret" = ["viewer", "scope:closed"])),
     responses(
         (status = 200, body = Vec<Object>, description = "The developers, each with mail address, name and teams."),
         (status = 404, body = Error, description = "There is no portal."),
@@ -377,7 +377,7 @@ pub(super) async fn developers(State(control): State<Arc<Control>>) -> ControlAn
 /// Suspended, they are signed out, and the keys that they made are refused from the next request on.
 #[utoipa::path(
     patch, path = "/tyk/portal/developers/{id}", tag = "Portal", operation_id = "changeDeveloper",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(DeveloperId),
     request_body(content = DeveloperChangeSchema, example = json!({"suspended": true})),
     responses(
@@ -404,7 +404,7 @@ pub(super) async fn suspend(
 /// The keys that they made are removed, and the applications of teams in which nobody else is.
 #[utoipa::path(
     delete, path = "/tyk/portal/developers/{id}", tag = "Portal", operation_id = "deleteDeveloper",
-    security(("secret" = ["editor"])),
+    security(("secret" = ["editor", "scope:closed"])),
     params(DeveloperId),
     responses(
         (status = 200, body = Success, description = "The developer is removed."),

@@ -22,11 +22,12 @@ SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
 CONFORMANCE_ARGS ?=
+DOCS_ARGS ?=
 
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release static test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deb deploy-check docs bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,9 @@ static: ## the same as a static program that needs no C library of its system (D
 
 deb: ## build a Debian package of an existing release build (make release), in target/
 	@packaging/debian/build.sh
+
+docs: ## build the site of docs/ for this version, target/site; a broken link fails (DOCS_ARGS="--output DIR" adds it to a site)
+	@scripts/docs.py $(DOCS_ARGS)
 
 deploy-check: ## check the files of deploy/ and packaging/ with every program that is installed (make release)
 	@deploy/check.py

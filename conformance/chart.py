@@ -114,7 +114,8 @@ def test(arguments, kubernetes):
 
 def test_one_namespace(binary, kubernetes):
     """One Gateway at the pod's own address, and rights in one namespace alone."""
-    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"}}
+    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"},
+             "ingress": {"controllerName": "tollgate.dev/narrow-ingress", "ingressClass": {"name": "narrow"}}}
     chart = Installation(kubernetes, "narrow-tollgate", {"kubernetes": {"enabled": True, "namespaces": ["shop"], **names}})
     chart.expect_refusals(FORBIDDEN + [("list", "", "secrets", "", ""), ("list", "", "secrets", "", "default"), ("patch", "", "services", "", "default")])
     process = chart.start_gateway(binary)
@@ -131,7 +132,8 @@ def test_one_namespace(binary, kubernetes):
 def test_all(arguments, binary, kubernetes):
     """Many Gateways with addresses of a pool, in all namespaces."""
     chart = Installation(kubernetes, "tollgate", {"replicas": 2, "networkPolicy": {"enabled": True}, "podDisruptionBudget": {"enabled": True},
-                                                  "kubernetes": {"enabled": True, "addresses": cluster.GATEWAYS[:1]}})
+                                                  # The kinds of policies are the cluster's: the first release has brought them.
+                                                  "kubernetes": {"enabled": True, "addresses": cluster.GATEWAYS[:1], "policyDefinitions": False}})
     chart.expect_pods(2)
     chart.expect_refusals(FORBIDDEN)
     chart.start_gateway(binary)

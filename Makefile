@@ -23,8 +23,8 @@ FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
 CONFORMANCE_ARGS ?=
 DIST_ARGS ?=
-DOCS_ARGS ?=
 DIST_CHECK_ARGS ?=
+DOCS_ARGS ?=
 
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
@@ -51,11 +51,10 @@ dist-check: ## install the files of dist/ in clean roots and send the quickstart
 	@scripts/test-deps.sh dist
 	@packaging/dist_check.py $(DIST_CHECK_ARGS)
 
-docs: ## build the documentation as a site with search, in target/docs/; a broken link fails it (DOCS_ARGS="--version v0.1.0")
-	@scripts/test-deps.sh docs
-	@"$${CARGO_TARGET_DIR:-target}/docs-venv/bin/python" scripts/docs.py $(DOCS_ARGS)
+docs: ## build the site of docs/ for this version, target/site; a broken link fails (DOCS_ARGS="--output DIR" adds it to a site)
+	@scripts/docs.py $(DOCS_ARGS)
 
-deploy-check: ## check the files of deploy/ with every program that is installed (make release)
+deploy-check: ## check the files of deploy/ and packaging/ with every program that is installed (make release)
 	@deploy/check.py
 
 web: ## build the console's pages, crates/console/web into crates/console/dist (Node.js; only after changing them)

@@ -114,7 +114,8 @@ def test(arguments, kubernetes):
 
 def test_one_namespace(binary, kubernetes):
     """One Gateway at the pod's own address, and rights in one namespace alone."""
-    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"}, "ingress": {"ingressClass": {"name": "narrow"}}}
+    names = {"controllerName": "tollgate.dev/narrow", "gatewayClass": {"name": "narrow"},
+             "ingress": {"controllerName": "tollgate.dev/narrow-ingress", "ingressClass": {"name": "narrow"}}}
     chart = Installation(kubernetes, "narrow-tollgate", {"kubernetes": {"enabled": True, "namespaces": ["shop"], **names}})
     chart.expect_refusals(FORBIDDEN + [("list", "", "secrets", "", ""), ("list", "", "secrets", "", "default"), ("patch", "", "services", "", "default")])
     process = chart.start_gateway(binary)
@@ -129,8 +130,9 @@ def test_one_namespace(binary, kubernetes):
 
 
 def test_all(arguments, binary, kubernetes):
-    """Many Gateways with addresses of a pool, in all namespaces. The definitions of policies are there from the first installation."""
+    """Many Gateways with addresses of a pool, in all namespaces."""
     chart = Installation(kubernetes, "tollgate", {"replicas": 2, "networkPolicy": {"enabled": True}, "podDisruptionBudget": {"enabled": True},
+                                                  # The kinds of policies are the cluster's: the first release has brought them.
                                                   "kubernetes": {"enabled": True, "addresses": cluster.GATEWAYS[:1], "policyDefinitions": False}})
     chart.expect_pods(2)
     chart.expect_refusals(FORBIDDEN)

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the documentation as a site: the README, the pages of docs/ and those beside the README, with search. Links to files that are no
-pages lead to the repository, at the tag of the version. A link that leads nowhere fails the build.
+"""Builds the site of docs/: docs.py [--output SITE]
 
-Usage: docs.py [--into FOLDER] [--version NAME]
-"""
-
-from __future__ import annotations
+A site holds a folder for each version, `versions.json` for the selector, and an index that leads to the newest version. A build replaces the folder of
+its own version and leaves the others: built from each tag into one SITE, the site has all of them. The version is the tag of the commit, or `next`.
+A link that leads nowhere, an anchor that no heading has and a page that is not in the navigation fail the build."""
 
 import argparse
 import json
@@ -16,95 +14,114 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
+import venv
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+CONFIGURATION = ROOT / "scripts/site/mkdocs.yml"
+REQUIREMENTS = ROOT / "scripts/site/requirements.txt"
 REPOSITORY = "https://github.com/tollgate-gateway/tollgate"
-PAGES = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASE.md", "SECURITY.md"]
-# The menu: title, and the pages below it. A page of docs/ that is nowhere here fails the build.
-MENU = {
-    "Start": [f"docs/getting-started/{page}.md" for page in ("1-first-api", "2-first-key", "3-limits", "4-tls", "5-several-nodes", "6-production")],
-    "APIs": ["authentication", "limits", "routes", "upstreams", "caching", "errors", "batches", "listeners", "acme", "openapi-definitions", "graphql", "data-graphs"],
-    "Models and tools": ["llm", "mcp"],
-    "Your own code": ["plugins", "javascript", "webassembly", "plugin-fields"],
-    "Operation": ["configuration", "operations", "observability", "events", "console", "configuration-as-code", "kubernetes", "kubernetes-policies"],
-    "Moving in": ["tyk-compatibility", "from-tyk-operator", "from-ingress-nginx"],
-    "Measured": ["benchmarks"],
-    "The project": ["releases", "RELEASE.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/decisions/README.md"],
-}
-LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+UNRELEASED = "next"
+LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?\)")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-    parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "docs", help="folder of the site; a folder for each version is made in it")
-    parser.add_argument("--version", default=f"v{version}", help="the tag that links lead to, and the name of the folder")
-    options = parser.parse_args()
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=pathlib.Path, default=TARGET / "site", metavar="SITE", help="the site's folder")
+    site = parser.parse_args().output.resolve()
+    tag = git_tag()
+    version = tag.removeprefix("v") if tag else UNRELEASED
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        pages = sorted(file.relative_to(ROOT) for file in (ROOT / "docs").rglob("*.md")) + [pathlib.Path(page) for page in PAGES]
-        for page in pages:
-            place = folder / "pages" / page
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(rewritten((ROOT / page).read_text(), page, set(pages), options.version))
-        site = options.into.resolve() / options.version
-        shutil.rmtree(site, ignore_errors=True)
-        # JSON is YAML; only the function that makes anchors as the repository's pages have them is written in YAML's own way.
-        written = json.dumps(settings(site, options.version, pages)).replace('"GITHUB"', "!!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}")
-        (folder / "mkdocs.yml").write_text(written)
-        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", folder / "mkdocs.yml"]
-        if subprocess.run(command, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=False).returncode:
-            return 1
-    list_versions(options.into.resolve(), options.version)
-    print(f"{site}/index.html")
-    return 0
+        broken = copy_pages(folder / "docs", tag or "main")
+        if broken:
+            sys.exit("\n".join(broken))
+        shutil.copy(CONFIGURATION, folder / "mkdocs.yml")
+        built = subprocess.run([generator(), "build", "--strict"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if built.returncode:
+            # Its findings end in a trace of its own functions.
+            sys.exit(built.stdout.partition("Traceback (most recent call last)")[0])
+        # Nothing is left of pages that an earlier build of this version had.
+        shutil.rmtree(site / version, ignore_errors=True)
+        shutil.copytree(folder / "site", site / version)
+    write_index(site)
+    print(f"{site / version}/index.html")
 
 
-def rewritten(text: str, page: pathlib.Path, pages: set[pathlib.Path], version: str) -> str:
-    """A page whose links to files that are no pages lead to the repository."""
-    def link(found: re.Match) -> str:
-        target, _, anchor = found[2].partition("#")
-        if not target or "://" in target or target.startswith("mailto:"):
+def git_tag():
+    """The tag of a release at this commit, or None."""
+    described = subprocess.run(["git", "describe", "--tags", "--exact-match", "--match", "v*"], cwd=ROOT, capture_output=True, text=True)
+    return described.stdout.strip() or None
+
+
+def generator():
+    """Zensical in an environment of its own, which is made again if what it needs has changed."""
+    folder = TARGET / "docs-venv"
+    wanted, stamp = REQUIREMENTS.read_text(), folder / "installed"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        venv.create(folder, clear=True, with_pip=True)
+        subprocess.run([folder / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", REQUIREMENTS], check=True)
+        stamp.write_text(wanted)
+    return folder / "bin/zensical"
+
+
+def copy_pages(to, ref):
+    """Copies docs/, with links out of it as links to the repository at `ref`; returns what is broken."""
+    shutil.copytree(DOCS, to)
+    broken = []
+    for page in sorted(to.rglob("*.md")):
+        source = DOCS / page.relative_to(to)
+        page.write_text(rewritten(source.read_text(), source, ref, broken))
+    return broken + unlisted()
+
+
+def unlisted():
+    """The pages that no reader of the navigation finds. The page of decisions is the list of all."""
+    navigation = CONFIGURATION.read_text().partition("\nnav:\n")[2]
+    decisions = (DOCS / "decisions/README.md").read_text()
+    missing = []
+    for page in sorted(DOCS.rglob("*.md")):
+        name = str(page.relative_to(DOCS))
+        decision = page.parent.name == "decisions" and page.name != "README.md"
+        if (f"({page.name})" not in decisions) if decision else (f"- {name}\n" not in navigation):
+            missing.append(f"{name}: not in {'decisions/README.md' if decision else CONFIGURATION.relative_to(ROOT)}")
+    return missing
+
+
+def rewritten(text, page, ref, broken):
+    """A page whose links lead somewhere on the site too: those outside of fenced blocks."""
+    def link(found):
+        target, anchor = found[2], found[3] or ""
+        if "://" in target or target.startswith("mailto:"):
             return found[0]
-        path = pathlib.Path(os.path.normpath(page.parent / target))
-        if path in pages or not (ROOT / path).exists():
-            return found[0]
-        kind = "tree" if (ROOT / path).is_dir() else "blob"
-        return f"{found[1]}{REPOSITORY}/{kind}/{version}/{path}{'#' + anchor if anchor else ''}{found[3]}"
+        path = page.parent.joinpath(target).resolve()
+        if not path.exists():
+            broken.append(f"{page.relative_to(DOCS)}: {target} leads nowhere")
+        if path.is_relative_to(DOCS):
+            return f"{found[1]}{target.rstrip('/')}/README.md{anchor})" if path.is_dir() else found[0]
+        kind = "tree" if path.is_dir() else "blob"
+        return f"{found[1]}{REPOSITORY}/{kind}/{ref}/{os.path.relpath(path, ROOT)}{anchor})"
 
-    return LINK.sub(link, text)
-
-
-def settings(site: pathlib.Path, version: str, pages: list[pathlib.Path]) -> dict:
-    menu = [{title: [page if page.endswith(".md") else f"docs/{page}.md" for page in below]} for title, below in MENU.items()]
-    listed = {page for entry in menu for below in entry.values() for page in below}
-    lost = [str(page) for page in pages if str(page) not in listed | {"README.md", "docs/README.md"} and page.parent.name != "decisions"]
-    if lost:
-        sys.exit(f"docs.py: the menu has no place for {', '.join(lost)}")
-    palette = [{"media": f"(prefers-color-scheme: {name})", "scheme": scheme, "primary": "indigo",
-                "toggle": {"icon": "material/brightness-6", "name": f"Switch to {other}"}} for name, scheme, other in (("light", "default", "dark"), ("dark", "slate", "light"))]
-    return {
-        "site_name": f"Tollgate {version.removeprefix('v')}",
-        "repo_url": REPOSITORY,
-        "docs_dir": "pages",
-        "site_dir": str(site),
-        "nav": [{"Tollgate": "README.md"}, *menu],
-        "use_directory_urls": False,
-        "theme": {"name": "material", "font": False, "palette": palette, "features": ["navigation.tabs", "navigation.top", "search.highlight", "content.code.copy", "toc.follow"]},
-        "plugins": ["search"],
-        "markdown_extensions": ["tables", "footnotes", "attr_list", {"toc": {"permalink": True, "slugify": "GITHUB"}}, "pymdownx.superfences", "pymdownx.highlight"],
-        "validation": {"omitted_files": "ignore", "not_found": "warn", "absolute_links": "warn", "anchors": "warn", "unrecognized_links": "warn"},
-    }
+    lines, fenced = [], False
+    for line in text.splitlines(keepends=True):
+        fence = line.lstrip().startswith("```")
+        fenced ^= fence
+        lines.append(line if fenced or fence else LINK.sub(link, line))
+    return "".join(lines)
 
 
-def list_versions(folder: pathlib.Path, newest: str) -> None:
-    """The page that leads to the newest version, and names all that are there."""
-    names = sorted((one.name for one in folder.iterdir() if one.is_dir()), reverse=True)
-    links = "".join(f'<li><a href="{name}/index.html">{name}</a></li>' for name in names)
-    head = f'<!doctype html><meta charset="utf-8"><title>Tollgate</title><meta http-equiv="refresh" content="0; url={newest}/index.html">'
-    (folder / "index.html").write_text(f"{head}<ul>{links}</ul>\n")
+def write_index(site):
+    """Which versions there are, the newest release first and what is unreleased last, and the way to the first."""
+    numbered = [folder.name for folder in site.iterdir() if re.fullmatch(r"\d+\.\d+\.\d+", folder.name)]
+    versions = sorted(numbered, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
+    latest = versions[0] if versions else UNRELEASED
+    versions += [UNRELEASED] if (site / UNRELEASED).is_dir() else []
+    entries = [{"version": name, "title": name, "aliases": ["latest"] if name == latest else []} for name in versions]
+    (site / "versions.json").write_text(json.dumps(entries, indent=1) + "\n")
+    (site / "index.html").write_text(f'<!doctype html>\n<meta charset="utf-8">\n<title>Tollgate</title>\n'
+                                     f'<meta http-equiv="refresh" content="0; url={latest}/index.html">\n<a href="{latest}/index.html">Tollgate {latest}</a>\n')
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

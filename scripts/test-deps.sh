@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance|dist|docs
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance|dist
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -27,9 +27,8 @@ tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 conformance) wanted=("${conformance[@]}") ;;
 dist) wanted=("${dist[@]}") ;;
-docs) wanted=(python3:python3-venv) ;;
 *)
-    echo "usage: $0 tests|bench|conformance|dist|docs" >&2
+    echo "usage: $0 tests|bench|conformance|dist" >&2
     exit 2
     ;;
 esac
@@ -293,18 +292,11 @@ release_tools() {
     echo "the tools of a release cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
-# Makes a site of the documentation.
-site_generator() {
-    [[ $1 == docs ]] || return 0
-    local venv=${CARGO_TARGET_DIR:-target}/docs-venv
-    [[ -x $venv/bin/mkdocs ]] || { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet mkdocs-material==9.8.2; }
-}
-
 missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; site_generator "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -346,4 +338,3 @@ rust_plugins "$1"
 secret_server "$1"
 kafka_broker "$1"
 release_tools "$1"
-site_generator "$1"

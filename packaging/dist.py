@@ -33,7 +33,7 @@ def main() -> int:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--into", type=pathlib.Path, default=ROOT / "dist", help="folder of the files; it is emptied")
-    parser.add_argument("--public-key", type=pathlib.Path, help="public key of minisign, which install.sh contains")
+    parser.add_argument("--public-key", type=pathlib.Path, help="public key of minisign, which the programs and install.sh contain")
     parser.add_argument("--secret-key", type=pathlib.Path, help="secret key of minisign, with which the sums are signed")
     parser.add_argument("--machine", choices=MACHINES, action="append", help="only for this machine; may be repeated [default: all]")
     parser.add_argument("--trial", action="store_true", help="not at a tag, not signed unless there are keys, programs may need a C library")
@@ -58,7 +58,7 @@ def make(options: argparse.Namespace) -> None:
     for machine in options.machine or ([] if options.program else MACHINES):
         if machine not in programs:
             say(f"building the program for {machine}")
-            programs[machine] = program.build(machine, options.profile)
+            programs[machine] = program.build(machine, options.profile, key)
             program.machine_of(programs[machine], options.trial)
     if os.uname().machine not in programs:
         raise Refused(f"pages and schemas are written by the program of this machine: name one for {platform.machine()} too")

@@ -13,7 +13,7 @@ ELF_MACHINES = {62: "x86_64", 183: "aarch64"}
 INTERPRETER = 3
 
 
-def build(machine: str, profile: str) -> pathlib.Path:
+def build(machine: str, profile: str, key: str) -> pathlib.Path:
     """Builds the program with zig as C compiler and linker, which brings the C library of either machine."""
     target = MACHINES[machine]["target"]
     wrapper = zig()
@@ -28,6 +28,7 @@ def build(machine: str, profile: str) -> pathlib.Path:
         "CARGO_INCREMENTAL": "0",
         "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in remapped.items()),
         "SOURCE_DATE_EPOCH": str(source.epoch()),
+        "TOLLGATE_RELEASE_KEY": key,
     }
     environment["CXXFLAGS"] = environment["CFLAGS"]
     run("rustup", "target", "add", target)

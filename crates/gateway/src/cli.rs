@@ -40,8 +40,8 @@ pub(crate) enum CliCommand {
     Run(RunOptions),
     /// Run the gateway for the Gateway API of a Kubernetes cluster.
     Kubernetes(KubernetesOptions),
-    /// Print the version.
-    Version,
+    /// Print the version, and check that the program is one of a release.
+    Version(VersionOptions),
     /// Check configuration files and API definitions, and report errors and fields without effect.
     #[command(visible_alias = "lint")]
     Check(CheckOptions),
@@ -64,6 +64,21 @@ pub(crate) enum CliCommand {
     Man(ManOptions),
     #[command(flatten)]
     Ask(Box<tollgate_client::CliRequest>),
+}
+
+/// Options of `version`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --verify, the exit code is 0 if the file of this program is in the list and the list is signed with the release key. A program \
+                        that somebody changed can print anything: check one that you do not trust yet with minisign and sha256sum."
+)]
+pub(crate) struct VersionOptions {
+    /// The release's list of sums, SHA256SUMS, with its signature SHA256SUMS.minisig beside it
+    #[arg(long, value_name = "FILE")]
+    pub verify: Option<PathBuf>,
+    /// File with the public key of minisign that signed the list [default: the release key in the program]
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub key: Option<PathBuf>,
 }
 
 /// Options of `run`. They override the environment, which overrides the file.

@@ -30,6 +30,7 @@ mod schema;
 mod secret_stores;
 mod signals;
 mod storage;
+mod verify;
 
 #[cfg(test)]
 mod tests;
@@ -50,10 +51,7 @@ fn main() -> ExitCode {
         cli::CliCommand::Kubernetes(options) => {
             kubernetes::Controller::of(&options).and_then(|controller| run::run(options.run, Some(controller)))
         }
-        cli::CliCommand::Version => {
-            println!("tollgate {}", env!("CARGO_PKG_VERSION"));
-            Ok(())
-        }
+        cli::CliCommand::Version(options) => verify::version(&options),
         cli::CliCommand::Check(options) => return check::check(&options),
         cli::CliCommand::Schema(options) => {
             println!("{:#}", schema::schema(options.document));

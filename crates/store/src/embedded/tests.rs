@@ -22,7 +22,7 @@ pub(super) fn get(id: &str) -> Question {
     Question::Get { kind: DocumentSpace::Session, id: id.into() }
 }
 
-fn fault(opened: Result<Embedded, StoreFault>) -> StoreFault {
+pub(super) fn fault(opened: Result<Embedded, StoreFault>) -> StoreFault {
     opened.err().expect("it must not open")
 }
 
@@ -111,17 +111,6 @@ fn the_database_of_another_program_is_left_alone() {
     let refused = fault(Embedded::open(directory.path()));
     assert_eq!(refused.kind, StoreFaultKind::Corrupt);
     assert!(refused.detail.ends_with("the database belongs to another program"), "{refused}");
-}
-
-#[test]
-fn a_newer_schema_is_refused_and_left_alone() {
-    let directory = tempdir().unwrap();
-    open_changed(directory.path(), clock::system(), "PRAGMA user_version = 7").close();
-    let refused = fault(Embedded::open(directory.path()));
-    assert_eq!(refused.kind, StoreFaultKind::TooNew);
-    assert!(refused.detail.ends_with("its schema is version 7, this program knows versions up to 1"), "{refused}");
-    // The failed attempt released the lock.
-    assert_eq!(fault(Embedded::open(directory.path())).kind, StoreFaultKind::TooNew);
 }
 
 /// Zeroes, noise and a missing end, at many places: the result is always an answer or a fault.

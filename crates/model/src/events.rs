@@ -106,7 +106,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All events.
-    pub const ALL: [EventKind; 22] = [
+    pub const ALL: [EventKind; 23] = [
         EventKind::QuotaExceeded,
         EventKind::RateLimitExceeded,
         EventKind::OrgQuotaExceeded,

@@ -354,23 +354,24 @@ if(e)return Promise.reject(t);throw t}}},q=new Me;function x(r,e){return q.parse
 xe(x.defaults),x},x.getDefaults=V,x.defaults=P;function Oe(...r){return q.use(...r),x.defaults=q.defaults,xe(x.defaults),x}x.use=Oe,x.walkTokens=function(r,e){return q.
 walkTokens(r,e)},x.parseInline=q.parseInline,x.Parser=A,x.parser=A.parse,x.Renderer=U,x.TextRenderer=ne,x.Lexer=R,x.lexer=R.lex,x.Tokenizer=C,x.Hooks=j,x.parse=
 x;var Nt=x.options,Ft=x.setOptions,Wt=x.walkTokens,Xt=x.parseInline;var Ut=A.parse,Kt=R.lex;var CHARS_MAX=3e5;function Markdown({text:text2}){return text2.length>CHARS_MAX?i("pre",{class:"markdown",children:text2}):i("div",{class:"markdown",children:blocks(
-Kt(text2))})}function blocks(tokens){return tokens.map(block)}function block(token,index){switch(token.type){case"heading":return heading(token,index);case"para\
-graph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.tokens?spans(token.tokens??[]):decoded(token.text)},index);case"\
-code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquote":return i("blockquote",{children:blocks(token.tokens)},index);case"\
-hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i("li",{children:blocks(item.tokens)},at2));return list2.ordered?i("ol",
-{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"table":{let table=token;return i("div",{class:"scroll-x",tabIndex:0,role:"\
-region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:table.header.map((cell,at2)=>i("th",{scope:"col",children:spans(
-cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place)=>i("td",{children:spans(cell.tokens)},place))},at2))})]})},
-index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i("p",{children:token.raw},index)}}function heading(token,index){
-let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.depth===2?i("h3",{children:inside},index):i("h4",{children:inside},index)}
-function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.type){case"strong":return i("strong",{children:spans(token.tokens)},index);case"\
-em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"del":return i("del",{children:spans(token.tokens)},index);case"codespan":return i(
-"code",{children:token.text},index);case"br":return i("br",{},index);case"link":{let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",
-children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"image":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.
-text},index):i("span",{children:token.text},index);case"escape":case"text":return i("span",{children:decoded(token.text)},index);default:return i("span",{children:token.
-raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:
-null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,
-one=>NAMED[one]??one)}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,DEPTH_MAX=6,MEMBERS_MAX=100;function ApiDocument({product,api:id}){
+levelled(Kt(text2)))})}function levelled(tokens){let open=[];return tokens.map(token=>{if(token.type!=="heading")return token;for(;open.length>0&&(open.at(-1)??
+0)>=token.depth;)open.pop();return open.push(token.depth),{...token,depth:open.length}})}function blocks(tokens){return tokens.map(block)}function block(token,index){
+switch(token.type){case"heading":return heading(token,index);case"paragraph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.
+tokens?spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquot\
+e":return i("blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i(
+"li",{children:blocks(item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"t\
+able":{let table=token;return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:table.header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.
+map((cell,place)=>i("td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:
+return i("p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.
+depth===2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.
+type){case"strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"de\
+l":return i("del",{children:spans(token.tokens)},index);case"codespan":return i("code",{children:token.text},index);case"br":return i("br",{},index);case"link":{
+let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"imag\
+e":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i(
+"span",{children:decoded(token.text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(
+href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39\
+;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,DEPTH_MAX=6,MEMBERS_MAX=100;function ApiDocument({product,api:id}){
 let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.
 again});if(!found.value)return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"\
 Product"})}),i("div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.kind==="graphql"&&

@@ -136,5 +136,6 @@ products":return more==="apis"?i(ApiDocument,{product:one,api:third}):i(ProductP
 {});case"sign-in":return developer.value?i(Catalogue,{}):i(SignIn,{});case"sign-up":return i(SignUp,{});case"forgotten":return i(Forgotten,{});case"welcome":return i(
 Welcome,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,{id:one}):i(Applications,{}));case"tea\
 ms":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({failure}){let words=failure instanceof
-Failure?failure.message:"There is no such page";return i(Empty,{title:words,children:i(LinkButton,{href:"#/",children:"All APIs"})})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
+Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,children:i(LinkButton,{href:"#/",
+children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
 app");root&&he(i(App,{}),root);

@@ -51,7 +51,7 @@ fn attacks_are_denied_and_other_requests_pass() {
         ("POST", "/a/", of_parts, upload),
         ("POST", "/a/", of_xml, "<a><b>&lt;script&gt;alert(1)&lt;/script&gt;</b></a>"),
         ("POST", "/a/", of_xml, "<a><![CDATA[<script>alert(1)</script>]]></a>"),
-        ("POST", "/a/", of_xml, "<a b=\"1' OR '1'='1\"/>"),
+        ("POST", "/a/", of_xml, "<a b=\"java.lang.Runtime\"/>"),
     ];
     for (method, target, line, body) in attacks {
         let lines = if line.is_empty() { &[][..] } else { &[line] };

@@ -42,7 +42,7 @@ fn every_source_file_that_a_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
     let (mut pages, mut sources) = (HashMap::new(), Vec::new());
     collect(&root, "md", &mut pages);
-    for folder in ["crates", "bench", "fuzz"] {
+    for folder in ["crates", "bench", "fuzz", "scripts"] {
         for extension in ["rs", "py", "lua", "json", "toml"] {
             paths(&root.join(folder), extension, &mut |path| {
                 sources.push(path.strip_prefix(&root).unwrap().to_str().expect("text").to_owned());

@@ -15,7 +15,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 const LIMITS: RenderLimits = RenderLimits { bytes_max: 256 << 10, steps_max: 20_000 };
 
 /// All names of Tyk's events.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 34] = [
     "Type",
     "Meta",
     "TimeStamp",
@@ -44,6 +44,12 @@ const NAMES: [&str; 28] = [
     "DaysRemaining",
     "DaysSinceExpiry",
     "CertRole",
+    "What",
+    "Application",
+    "Grant",
+    "Product",
+    "Plan",
+    "Developer",
 ];
 const REQUEST: &str = "OriginatingRequest";
 /// The member that has any names.

@@ -71,5 +71,5 @@ function view(parts: string[]): ComponentChildren {
 
 export function Missing({ failure }: { failure?: unknown }) {
   const words = failure instanceof Failure ? failure.message : "There is no such page";
-  return <Empty title={words}><LinkButton href="#/">All APIs</LinkButton></Empty>;
+  return <><h1 class="sr">{words}</h1><Empty title={words}><LinkButton href="#/">All APIs</LinkButton></Empty></>;
 }

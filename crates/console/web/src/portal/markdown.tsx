@@ -9,7 +9,18 @@ const CHARS_MAX = 300_000;
 
 export function Markdown({ text }: { text: string }) {
   if (text.length > CHARS_MAX) return <pre class="markdown">{text}</pre>;
-  return <div class="markdown">{blocks(lexer(text))}</div>;
+  return <div class="markdown">{blocks(levelled(lexer(text)))}</div>;
+}
+
+/** The headings one below the other: the page has its own first heading, and no level is left out, whatever the author has chosen. */
+function levelled(tokens: Token[]): Token[] {
+  const open: number[] = [];
+  return tokens.map((token) => {
+    if (token.type !== "heading") return token;
+    while (open.length > 0 && (open.at(-1) ?? 0) >= token.depth) open.pop();
+    open.push(token.depth);
+    return { ...token, depth: open.length };
+  });
 }
 
 function blocks(tokens: Token[]): ComponentChildren { return tokens.map(block); }
@@ -43,7 +54,6 @@ function block(token: Token, index: number): ComponentChildren {
 }
 
 function heading(token: Tokens.Heading, index: number): ComponentChildren {
-  // The page has its own first heading.
   const inside = spans(token.tokens);
   if (token.depth <= 1) return <h2 key={index}>{inside}</h2>;
   return token.depth === 2 ? <h3 key={index}>{inside}</h3> : <h4 key={index}>{inside}</h4>;

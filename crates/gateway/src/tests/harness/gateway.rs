@@ -124,10 +124,10 @@ impl Setup {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let secret = secret::configured_or_made(&config.secret, config.made_secret_file()).expect("a secret");
         let reloads = Reloads::start(parts.definitions.clone(), Duration::ZERO).expect("a thread");
-        let addresses = ServedAddresses { data: Vec::new(), control: Vec::new(), metrics: Vec::new() };
+        let addresses = ServedAddresses { data: Vec::new(), control: Vec::new(), metrics: Vec::new(), portal: Vec::new() };
         let plane = {
             let _entered = runtime.enter();
-            ControlPlane::new(&config, &parts, &reloads, &addresses, secret)
+            ControlPlane::new(&config, &parts, &reloads, &addresses, secret).expect("a usable configuration")
         };
         let names = [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()];
         let routes = Routes::new(&Arc::new(plane.control), &names, runtime.handle());

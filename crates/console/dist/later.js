@@ -512,25 +512,25 @@ i(Text,{children:row2.error}),row2.again>0&&i($,{children:["; tried again ",ago(
 state})}),i("td",{children:i(Text,{children:row2.issuer?row2.issuer.split("/")[2]??row2.issuer:""})}),i("td",{class:"number",title:row2.ends?full(row2.ends):"",
 children:row2.ends?ago(row2.ends):""}),i("td",{class:"number",title:row2.renewal?full(row2.renewal):"",children:row2.renewal?ago(row2.renewal):""}),may("admin")&&
 i("td",{children:i(Button,{onClick:()=>{renew(row2)},"aria-label":`Renew ${row2.name}`,children:"Renew"})})]},row2.name))})]})})}):null}function InService(){let rows=useLoaded(
-()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{title:"In service",note:"what this gateway has loaded, from files \
-too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Source"}),i("th",{scope:"col",children:"For"}),
-i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i("tbody",{children:rows.map((row2,at)=>{let[tone2,word]=state2(
-row2.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row2.source})}),i("td",{children:i(Text,{children:row2.subject})}),
-i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"bad":""}`,title:full(row2.not_after_unix_s),children:ago(row2.not_after_unix_s)})]},
-at)})})]})}):null}function One3({row:row2,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(!1),used=row2.used_by?.length??0,remove2=async()=>{
-try{await call("DELETE",`certs/${segment(row2.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setSure(!1),setFailure(failed)}};return sure?
-i(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),i(Button,{kind:"da\
-nger",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,{children:row2.dns_names?.[0]??row2.subject_cn})})," is re\
-moved, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id can use it no longer."]})}):i(Dialog,{title:visible(
-row2.dns_names?.[0]??row2.subject_cn),close,footer:can&&!row2.file?i(Button,{kind:"danger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[failure?
-i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(row2)[0],children:of(row2)[1]})}),i(Fact,{name:"Valid",children:[full(
-seconds(row2.not_before))," to ",full(seconds(row2.not_after))]}),i(Fact,{name:"Subject",children:i(Text,{children:row2.subject_cn})}),i(Fact,{name:"Names",children:i(
-Text,{children:row2.dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{children:row2.issuer_cn||"unknown"})}),i(Fact,{name:"May sign other\
-s",children:row2.is_ca?"yes":"no"}),i(Fact,{name:"Private key",children:row2.has_private?"kept with it":"not kept here"}),i(Fact,{name:"Used by",children:i(Users,
-{row:row2})}),i(Fact,{name:"Id",children:i(Text,{mono:!0,children:row2.id})})]})]})}function Add({close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(null),
-add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"text/plain"}}),say("ok","Certificate added."),
-changed(),close()}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,footer:i($,{children:[i(Button,{onClick:close,children:"Ca\
-ncel"}),i(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Add"})]}),children:i("form",{id:"new-cert",class:"\
+()=>get("live?apis=0",{byItself:!0}),[0]).value?.certificates??[];return rows.length?i(Panel,{class:"after",title:"In service",note:"what this gateway has loade\
+d, from files too",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Source"}),i("th",{scope:"col",
+children:"For"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Ends"})]})}),i("tbody",{children:rows.map((row2,at)=>{let[tone2,
+word]=state2(row2.not_after_unix_s);return i("tr",{children:[i("th",{scope:"row",children:i(Text,{mono:!0,children:row2.source})}),i("td",{children:i(Text,{children:row2.
+subject})}),i("td",{children:i(Badge,{tone:tone2,children:word})}),i("td",{class:`number ${word==="expired"?"bad":""}`,title:full(row2.not_after_unix_s),children:ago(
+row2.not_after_unix_s)})]},at)})})]})}):null}function One3({row:row2,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(!1),used=row2.used_by?.
+length??0,remove2=async()=>{try{await call("DELETE",`certs/${segment(row2.id)}`),say("ok","Certificate removed."),changed(),close()}catch(failed){setSure(!1),setFailure(
+failed)}};return sure?i(Dialog,{title:"Remove this certificate?",close:()=>setSure(!1),footer:i($,{children:[i(Button,{onClick:()=>setSure(!1),children:"Keep it"}),
+i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,{children:row2.dns_names?.[0]??row2.subject_cn})}),
+" is removed, with its private key. ",used?`${used} ${used===1?"use":"uses"} of it fail from then on.`:"APIs that name its id can use it no longer."]})}):i(Dialog,
+{title:visible(row2.dns_names?.[0]??row2.subject_cn),close,footer:can&&!row2.file?i(Button,{kind:"danger",onClick:()=>setSure(!0),children:"Remove"}):void 0,children:[
+failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(Badge,{tone:of(row2)[0],children:of(row2)[1]})}),i(Fact,{name:"Valid",children:[
+full(seconds(row2.not_before))," to ",full(seconds(row2.not_after))]}),i(Fact,{name:"Subject",children:i(Text,{children:row2.subject_cn})}),i(Fact,{name:"Names",
+children:i(Text,{children:row2.dns_names?.join(", ")||"none"})}),i(Fact,{name:"Issuer",children:i(Text,{children:row2.issuer_cn||"unknown"})}),i(Fact,{name:"May\
+ sign others",children:row2.is_ca?"yes":"no"}),i(Fact,{name:"Private key",children:row2.has_private?"kept with it":"not kept here"}),i(Fact,{name:"Used by",children:i(
+Users,{row:row2})}),i(Fact,{name:"Id",children:i(Text,{mono:!0,children:row2.id})})]})]})}function Add({close,changed}){let[pem,setPem]=w(""),[failure,setFailure]=w(
+null),add=async event=>{event.preventDefault();try{await ask("POST","certs?org_id=default",pem,{headers:{"Content-Type":"text/plain"}}),say("ok","Certificate ad\
+ded."),changed(),close()}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Add a certificate",close,footer:i($,{children:[i(Button,{onClick:close,children:"\
+Cancel"}),i(Button,{kind:"primary",type:"submit",form:"new-cert",disabled:!pem.includes("-----BEGIN"),children:"Add"})]}),children:i("form",{id:"new-cert",class:"\
 stack",onSubmit:add,children:[failure?i(ErrorBox,{failure}):null,i(Field,{label:"PEM",hint:"The certificate, then its private key if the gateway is to use it fo\
 r TLS. A key is never shown again.",children:i("textarea",{autofocus:!0,rows:12,spellcheck:!1,value:pem,onInput:event=>setPem(event.currentTarget.value),placeholder:"\
 -----BEGIN CERTIFICATE-----"})})]})})}function Clients(){let q=route.value.query,list=useList("clients",{q:q.get("q")??void 0,sort:q.get("sort")??"id"}),[open,setOpen]=w(null),can=may("editor");return i(
@@ -897,40 +897,41 @@ tween them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:eve
 sations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"off",onInput:event=>change({...words,
 orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(!1),revoke=async name=>{try{await call(
 "DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};return i($,{children:[tokens.failure?
-i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{title:"Tokens",note:"for scripts, in place of the control secret",actions:i(
-Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===0?i(Empty,{icon:"key",title:"There is no token.",children:"\
-A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",
-{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"Last used"}),i("th",
-{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:tokens.value.tokens.map(one=>i(
-"tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",children:one.role})}),
-i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):"never"}),i("td",{children:i(Ago,{at:one.expires})}),
-i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},one.id))})]})}),making&&i(NewToken,{close:()=>{setMaking(
-!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),[scope,setScope]=w(wordsOf()),[days,setDays]=w("90"),[made,
-setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call("POST","tokens",{name,role,scope:scopeOf(role,scope),
-expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:made.name,close,footer:i(Button,{
-kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this once."}),i("pre",{class:"line",children:[i("code",
-{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,footer:i($,{children:[i(Button,{onClick:close,
-children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",{id:"token",class:"form",onSubmit:save,children:[
-failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"\
-off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),
-children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"adm\
-in",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:"Days",hint:"At most 366.",children:i("input",
-{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}var PASSWORD_MIN=12;function User({user,close,
-saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(wordsOf(user?.scope)),[password,setPassword]=w(
-""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?(await call("PUT",`users/${segment(user.name)}`,
-{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call("POST","users",{name,role,scope:reached,password}),
-say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:"Add a user",close,footer:i($,{children:[
-i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,{onClick:close,children:"Cancel"}),i(
-Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",onSubmit:save,children:[failure?i("di\
-v",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,value:name,autocomplete:"\
-off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(event.currentTarget.value),
-children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secrets"}),i("option",{value:"adm\
-in",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:user?"New password":"Password",hint:`At leas\
-t ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i("input",{type:"password",autocomplete:"new-password",required:!user,minLength:PASSWORD_MIN,
-value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,setFresh]=w(""),[failure,
-setFailure]=w(null);return i(Dialog,{title:"Change my password",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",
-type:"submit",form:"own",children:"Change"})]}),children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();try{await call("POST",`us\
-ers/${segment(session.value?.user??"")}/password`,{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},children:[failure?i(
-"div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,required:!0,autocomplete:"\
-current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN} characters.`,children:i(
-"input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};
+i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{class:"after",title:"Tokens",note:"for scripts, in place of the control secr\
+et",actions:i(Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===0?i(Empty,{icon:"key",title:"There i\
+s no token.",children:"A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"\
+Last used"}),i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:tokens.value.
+tokens.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",
+children:one.role})}),i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):"never"}),i("td",{children:i(
+Ago,{at:one.expires})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},one.id))})]})}),making&&i(NewToken,
+{close:()=>{setMaking(!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),[scope,setScope]=w(wordsOf()),[days,
+setDays]=w("90"),[made,setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call("POST","tokens",{name,role,
+scope:scopeOf(role,scope),expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:made.name,
+close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this once."}),i("pre",{class:"li\
+ne",children:[i("code",{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,footer:i($,{children:[
+i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",{id:"token",class:"for\
+m",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,
+value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
+event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
+s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:"Days",hint:"At m\
+ost 366.",children:i("input",{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}var PASSWORD_MIN=12;
+function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(wordsOf(user?.scope)),
+[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?(await call("PUT",`\
+users/${segment(user.name)}`,{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call("POST","users",
+{name,role,scope:reached,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:
+"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,
+{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",
+onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
+required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
+event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
+s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:user?"New passwor\
+d":"Password",hint:`At least ${PASSWORD_MIN} characters.${user?" Empty: as it is.":""}`,children:i("input",{type:"password",autocomplete:"new-password",required:!user,
+minLength:PASSWORD_MIN,value:password,onInput:event=>setPassword(event.currentTarget.value)})})]})})}function OwnPassword({close}){let[old,setOld]=w(""),[fresh,
+setFresh]=w(""),[failure,setFailure]=w(null);return i(Dialog,{title:"Change my password",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),
+i(Button,{kind:"primary",type:"submit",form:"own",children:"Change"})]}),children:i("form",{id:"own",class:"form",onSubmit:async event=>{event.preventDefault();
+try{await call("POST",`users/${segment(session.value?.user??"")}/password`,{old,new:fresh}),say("ok","Password changed."),close()}catch(failed){setFailure(failed)}},
+children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,
+required:!0,autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN}\
+ characters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
+value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};

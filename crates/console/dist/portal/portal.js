@@ -22,16 +22,16 @@ row.requests,0),good=key=>key.usage.reduce((sum,row)=>sum+row.good,0);return i($
 Button,{icon:"refresh",kind:"quiet","aria-label":"Refresh",onClick:found.again}),i(Button,{icon:"download",onClick:()=>{save()},children:"CSV"})]}),children:i("\
 div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Usage of keys",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i(
 "th",{scope:"col",children:"Key"}),i("th",{scope:"col",children:"Product"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"\
-number",children:"Failed"}),i("th",{scope:"col",children:"Rate"}),i("th",{scope:"col",children:"Quota"})]})}),i("tbody",{children:keys.map(key=>i("tr",{children:[
-i("th",{scope:"row",children:i("code",{children:["…",key.tail]})}),i("td",{children:key.product}),i("td",{class:"number",children:count(requests(key))}),i("td",
-{class:"number",children:count(requests(key)-good(key))}),i("td",{children:key.state&&key.state.rate>0?`${count(key.state.rate)} per ${key.state.per_s} s`:"no l\
-imit"}),i("td",{children:key.state?key.state.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):key.state.quota_max>0?i(Meter,{used:key.state.quota_max-key.
-state.quota_remaining,max:key.state.quota_max}):"no limit":i(Badge,{tone:"bad",children:"gone"})})]},key.id))})]})})}),refusals.length>0&&i(Panel,{title:"Refuse\
-d and failed requests",children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Refused requests",children:i("table",{class:"plain",children:[i(
-"thead",{children:i("tr",{children:[i("th",{scope:"col",children:"When"}),i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",children:"Request"}),i("th",{
-scope:"col",children:"Status"}),i("th",{scope:"col",children:"Why"})]})}),i("tbody",{children:refusals.map(({key,refusal},index)=>i("tr",{children:[i("td",{children:i(
-Ago,{at:refusal.unix_s})}),i("td",{children:i("code",{children:["…",key.tail]})}),i("td",{children:i("code",{children:[refusal.method," ",refusal.path]})}),i(
-"td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]};function Applications(){
+number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"Rate"}),i("th",{scope:"col",children:"Quota"})]})}),i("tbody",{children:keys.map(key=>i(
+"tr",{children:[i("th",{scope:"row",children:i("code",{children:["…",key.tail]})}),i("td",{children:key.product}),i("td",{class:"number",children:count(requests(
+key))}),i("td",{class:"number",children:count(requests(key)-good(key))}),i("td",{class:"number",children:key.state&&key.state.rate>0?`${count(key.state.rate)} p\
+er ${key.state.per_s} s`:"no limit"}),i("td",{children:key.state?key.state.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):key.state.quota_max>0?i(Meter,
+{used:key.state.quota_max-key.state.quota_remaining,max:key.state.quota_max}):"no limit":i(Badge,{tone:"bad",children:"gone"})})]},key.id))})]})})}),refusals.length>
+0&&i(Panel,{title:"Refused and failed requests",children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Refused requests",children:i("table",{
+class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"When"}),i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",children:"\
+Request"}),i("th",{scope:"col",children:"Status"}),i("th",{scope:"col",children:"Why"})]})}),i("tbody",{children:refusals.map(({key,refusal},index)=>i("tr",{children:[
+i("td",{children:i(Ago,{at:refusal.unix_s})}),i("td",{children:i("code",{children:["…",key.tail]})}),i("td",{children:i("code",{children:[refusal.method," ",refusal.
+path]})}),i("td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]};function Applications(){
 let found=useLoaded(()=>get("applications"),[]),teams=useLoaded(()=>get("teams"),[]),[adds,setAdds]=w(!1);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let list=found.value?.applications,team=id=>teams.value?.teams.find(one=>one.id===id)?.name??"";return i($,{children:[i("div",{class:"page-h\
 ead",children:[i("h1",{children:"Applications"}),i(Button,{icon:"plus",onClick:()=>setAdds(!0),children:"New application"})]}),list?.length===0&&i(Empty,{icon:"\

@@ -94,7 +94,7 @@ function InService() {
   const rows: { source: string; subject: string; not_after_unix_s: number }[] = now.value?.certificates ?? [];
   if (!rows.length) return null;
   return (
-    <Panel title="In service" note="what this gateway has loaded, from files too">
+    <Panel class="after" title="In service" note="what this gateway has loaded, from files too">
       <table class="plain"><thead><tr><th scope="col">Source</th><th scope="col">For</th><th scope="col">State</th><th scope="col" class="number">Ends</th></tr></thead>
         <tbody>{rows.map((row, at) => { const [tone, word] = state(row.not_after_unix_s); return <tr key={at}><th scope="row"><Text mono>{row.source}</Text></th><td><Text>{row.subject}</Text></td><td><Badge tone={tone}>{word}</Badge></td><td class={`number ${word === "expired" ? "bad" : ""}`} title={format.full(row.not_after_unix_s)}>{format.ago(row.not_after_unix_s)}</td></tr>; })}</tbody></table>
     </Panel>

@@ -178,7 +178,7 @@ function Tokens() {
   return (
     <>
       {tokens.failure ? <ErrorBox failure={tokens.failure} retry={tokens.again} /> : null}
-      {tokens.value && <Panel title="Tokens" note="for scripts, in place of the control secret" actions={<Button icon="plus" onClick={() => setMaking(true)}>Make a token</Button>}>
+      {tokens.value && <Panel class="after" title="Tokens" note="for scripts, in place of the control secret" actions={<Button icon="plus" onClick={() => setMaking(true)}>Make a token</Button>}>
         {tokens.value.tokens.length === 0 ? <Empty icon="key" title="There is no token.">A script with a token may do what its role may, until it ends or is revoked.</Empty> : <table class="plain"><thead><tr><th scope="col">Name</th><th scope="col">Role</th><th scope="col">Reaches</th><th scope="col">Last used</th><th scope="col">Ends</th><th scope="col"><span class="sr">Actions</span></th></tr></thead><tbody>{tokens.value.tokens.map((one: any) => <tr key={one.id}><th scope="row"><Text>{one.name}</Text></th><td><Badge tone={one.role === "admin" ? "accent" : "muted"}>{one.role}</Badge></td><td><Text>{scopeText(one.scope)}</Text></td><td>{one.last_used ? <Ago at={one.last_used} /> : "never"}</td><td><Ago at={one.expires} /></td><td class="number"><Button kind="quiet" onClick={() => revoke(one.name)}>Revoke</Button></td></tr>)}</tbody></table>}
       </Panel>}
       {making && <NewToken close={() => { setMaking(false); tokens.again(); }} />}

@@ -35,12 +35,12 @@ export function Usage({ application }: { application: Application }) {
     <>
       <Panel title="Usage" note="last 30 days" actions={<><Button icon="refresh" kind="quiet" aria-label="Refresh" onClick={found.again} /><Button icon="download" onClick={() => void save()}>CSV</Button></>}>
         <div class="scroll-x" tabIndex={0} role="region" aria-label="Usage of keys"><table class="plain">
-          <thead><tr><th scope="col">Key</th><th scope="col">Product</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Failed</th><th scope="col">Rate</th><th scope="col">Quota</th></tr></thead>
+          <thead><tr><th scope="col">Key</th><th scope="col">Product</th><th scope="col" class="number">Requests</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Rate</th><th scope="col">Quota</th></tr></thead>
           <tbody>{keys.map((key) => (
             <tr key={key.id}>
               <th scope="row"><code>…{key.tail}</code></th><td>{key.product}</td>
               <td class="number">{format.count(requests(key))}</td><td class="number">{format.count(requests(key) - good(key))}</td>
-              <td>{key.state && key.state.rate > 0 ? `${format.count(key.state.rate)} per ${key.state.per_s} s` : "no limit"}</td>
+              <td class="number">{key.state && key.state.rate > 0 ? `${format.count(key.state.rate)} per ${key.state.per_s} s` : "no limit"}</td>
               <td>{!key.state ? <Badge tone="bad">gone</Badge> : key.state.is_suspended ? <Badge tone="bad">suspended</Badge> : key.state.quota_max > 0 ? <Meter used={key.state.quota_max - key.state.quota_remaining} max={key.state.quota_max} /> : "no limit"}</td>
             </tr>
           ))}</tbody>

@@ -11,8 +11,8 @@ mod cli;
 mod control_plane;
 mod engine_settings;
 mod handover;
-#[cfg_attr(not(feature = "kubernetes"), path = "kubernetes_absent.rs")]
 mod import;
+#[cfg_attr(not(feature = "kubernetes"), path = "kubernetes_absent.rs")]
 mod kubernetes;
 #[cfg(all(test, feature = "kubernetes"))]
 #[allow(dead_code, reason = "only what it refuses is tested")]

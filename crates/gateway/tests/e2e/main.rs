@@ -128,6 +128,7 @@ mod metrics;
 mod metrics_states;
 mod migrate;
 mod monitors;
+mod moving_in;
 mod named_files;
 mod nodes;
 mod oauth;

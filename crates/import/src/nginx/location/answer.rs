@@ -464,5 +464,16 @@ fn redirect(status: u16, text: &str, around: Surroundings) -> Option<PlannedRedi
         path if path.contains('$') || !path.starts_with('/') || path.contains('?') => return None,
         path => Some(path.to_owned()),
     };
+    // nginx adds no query to a path that is written.
+    if let Some(path) = to.path.take_if(|path| !path.contains(['{', '}']) && (to.port == 0 || !to.host.is_empty())) {
+        let scheme = if to.scheme.is_empty() { "{scheme}" } else { &to.scheme };
+        let host = if to.host.is_empty() { "{host}" } else { &to.host };
+        let port = if to.port == 0 { String::new() } else { format!(":{}", to.port) };
+        return Some(PlannedRedirect {
+            status,
+            location: Some(format!("{scheme}://{host}{port}{path}")),
+            ..PlannedRedirect::default()
+        });
+    }
     Some(to)
 }

@@ -216,6 +216,7 @@ mod upstream_tls;
 mod upstreams;
 mod variables;
 mod virtual_endpoints;
+mod waf;
 mod wasm_plugins;
 mod webhooks;
 mod websockets_http2;

@@ -277,7 +277,7 @@ fn approval_suspension_and_another_plan_take_effect_with_the_next_request() {
     assert_eq!(call(&stage.gateway, "/shop/", &key).status, 403);
     assert_eq!(ada.call("GET", "/api/applications", &json!({})).status, 401);
     stage.control("PATCH", &format!("/tyk/portal/developers/{id}"), &json!({"suspended": false}));
-    assert_eq!(call(&stage.gateway, "/shop/", &key).status, 200);
+    eventually("it is served again", || call(&stage.gateway, "/shop/", &key).status == 200);
     stage.control("DELETE", &format!("/tyk/portal/developers/{id}"), &json!({}));
     assert_eq!(call(&stage.gateway, "/shop/", &key).status, 403);
 }

@@ -30,7 +30,7 @@ mod endpoint;
 mod graphql;
 mod jwt;
 mod key_ring;
-mod known;
+pub(crate) mod known;
 mod llm;
 mod llm_cache;
 mod llm_guard;

@@ -20,7 +20,7 @@ mod analytics;
 mod api_metrics;
 mod environment;
 mod external_services;
-mod known;
+pub(crate) mod known;
 mod kv;
 mod load;
 mod monitor;

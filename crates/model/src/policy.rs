@@ -26,7 +26,7 @@ mod apply;
 pub use apply::{PolicyError, apply, key_expires_in};
 
 /// Fields of Tyk's policies without effect.
-const FIELDS: &[KnownField] =
+pub(crate) const FIELDS: &[KnownField] =
     &[("date_created", Never), ("created_at", Never), ("graphql_access_rights", Never), ("rsa_enabled", Set)];
 
 /// A policy. The names are Tyk's, and every field has Tyk's zero as default.

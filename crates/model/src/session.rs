@@ -15,7 +15,7 @@ use crate::problem::{Findings, Level, Problem};
 
 mod access;
 mod dry_run;
-mod known;
+pub(crate) mod known;
 mod lifetime;
 mod llm_budget;
 mod mcp;

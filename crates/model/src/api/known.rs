@@ -3,7 +3,7 @@
 use crate::known_field::KnownField;
 use crate::known_field::ReportWhen::{Never, Refuse, Set};
 
-pub(super) const FIELDS: &[KnownField] = &[
+pub(crate) const FIELDS: &[KnownField] = &[
     ("_id", Never),
     ("created_at", Never),
     ("updated_at", Never),

@@ -3,7 +3,7 @@
 use crate::known_field::KnownField;
 use crate::known_field::ReportWhen::{Member, Never, Set};
 
-pub(super) const FIELDS: &[KnownField] = &[
+pub(crate) const FIELDS: &[KnownField] = &[
     // Listening.
     ("http_server_options.override_defaults", Never),
     // Authorities are never announced.

@@ -15,6 +15,8 @@ use crate::problem::{Level, Problem};
 use crate::schema::schema_of;
 use crate::session::Session;
 
+mod pages;
+
 /// JSON names with a different Rust name.
 const RENAMED: [(&str, &str); 5] = [
     ("virtual", "virtual_endpoints"),

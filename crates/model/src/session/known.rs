@@ -3,4 +3,4 @@
 use crate::known_field::KnownField;
 use crate::known_field::ReportWhen::Never;
 
-pub(super) const FIELDS: &[KnownField] = &[("_id", Never), ("key_id", Never), ("key_hash", Never)];
+pub(crate) const FIELDS: &[KnownField] = &[("_id", Never), ("key_id", Never), ("key_hash", Never)];

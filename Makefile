@@ -29,7 +29,7 @@ DOCS_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release dist dist-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ dist: ## make all files of a release in dist/, see RELEASE.md (DIST_ARGS="--tria
 dist-check: ## install the files of dist/ in clean roots and send the quickstart's requests, as root (DIST_CHECK_ARGS="deb rpm")
 	@scripts/test-deps.sh dist
 	@packaging/dist_check.py $(DIST_CHECK_ARGS)
+
+upgrade-check: ## upgrade gateways under load from one version to another and back (UPGRADE_ARGS="--from OLD --program NEW")
+	@packaging/upgrade_check.py $(UPGRADE_ARGS)
 
 docs: ## build the site of docs/ for this version, target/site; a broken link fails (DOCS_ARGS="--output DIR" adds it to a site)
 	@scripts/docs.py $(DOCS_ARGS)

@@ -15,7 +15,7 @@ import platform
 import shutil
 import sys
 
-from release import archive, attest, image, materials, package, program, source
+from release import archive, attest, console, image, materials, package, program, source
 from release.archive import Entry
 from release.source import MACHINES, PACKAGING, ROOT, Refused
 
@@ -92,6 +92,7 @@ def write_all(programs: dict[str, pathlib.Path], key: str, into: pathlib.Path) -
         image.write(machine, image.root_files(file, notices), into)
     write_chart(into)
     (into / f"{version}-schemas.tar.gz").write_bytes(archive.compressed(archive.tar({f"{version}-schemas/{name}": entry for name, entry in schemas.items()})))
+    (into / f"{version}-console-source-maps.tar.gz").write_bytes(archive.compressed(archive.tar({f"{version}-console-source-maps/{name}": entry for name, entry in console.source_maps().items()})))
     (into / f"{version}.cdx.json").write_bytes(materials.bill())
     (into / f"{version}-THIRD-PARTY-LICENSES.txt").write_bytes(notices)
     script = (PACKAGING / "install.sh").read_text().replace("@VERSION@", source.version()).replace("@PUBLIC_KEY@", key)

@@ -21,7 +21,7 @@ conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux ope
 
 # minisign signs and checks; debootstrap makes clean systems, qemu runs programs of other machines in them, and rpm reads its packages.
 dist=(cc:build-essential python3:python3-venv minisign:minisign openssl:openssl debootstrap:debootstrap unshare:util-linux
-    qemu-aarch64-static:qemu-user-static rpm:rpm curl:curl)
+    qemu-aarch64-static:qemu-user-static rpm:rpm curl:curl node:nodejs npm:npm redis-server:redis-server)
 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;

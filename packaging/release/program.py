@@ -33,7 +33,7 @@ def build(machine: str, profile: str, key: str) -> pathlib.Path:
     environment["CXXFLAGS"] = environment["CFLAGS"]
     run("rustup", "target", "add", target)
     command = ["cargo", "zigbuild", "--locked", "--profile", profile, "--package", "tollgate-gateway", "--bin", "tollgate", "--target", target]
-    run(*command, cwd=source.ROOT, env=environment | {"PATH": f"{source.tools()}/venv/bin:{environment['PATH']}"})
+    run(*command, shows_progress=True, cwd=source.ROOT, env=environment | {"PATH": f"{source.tools()}/venv/bin:{environment['PATH']}"})
     return source.target_directory() / target / profile / "tollgate"
 
 

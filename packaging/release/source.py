@@ -25,15 +25,15 @@ class Refused(Exception):
     """Why there is no release, as it is printed."""
 
 
-def run(*command: str | pathlib.Path, **options) -> str:
-    """The output of a command that must succeed."""
+def run(*command: str | pathlib.Path, shows_progress: bool = False, **options) -> str:
+    """The output of a command that must succeed. What takes long shows what it says meanwhile."""
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, **options)
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=None if shows_progress else subprocess.PIPE, text=True, check=False, **options)
     except FileNotFoundError as missing:
         raise Refused(f"{words[0]} is not installed; scripts/test-deps.sh dist installs what a release needs") from missing
     if done.returncode:
-        raise Refused(f"{' '.join(words[:4])} ...: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        raise Refused(f"{' '.join(words[:4])} ...: exit code {done.returncode}\n{done.stdout}{done.stderr or ''}")
     return done.stdout
 
 

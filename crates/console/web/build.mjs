@@ -1,14 +1,17 @@
 // Builds ../dist from this folder, for the console, and ../dist/portal for the developer portal: bundles, styles, the page that names them with their
 // hashes, the licences of what is bundled, and a sum over the sources, by which a test of the crate sees that dist is stale.
+//
+// Usage: build.mjs [FOLDER]    with a folder, the same files are built there, with their source maps; a release compares and packs them.
 
 import { build, transform } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const web = dirname(fileURLToPath(import.meta.url));
-const dist = join(web, "../dist");
+const elsewhere = process.argv[2];
+const dist = elsewhere ? resolve(elsewhere) : join(web, "../dist");
 const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 /** Minifies libraries by themselves. */
@@ -25,6 +28,8 @@ const minifyLibraries = {
 const shared = {
   bundle: true, format: "esm", target: ["chrome120", "firefox120", "safari17"], charset: "utf8", metafile: true,
   legalComments: "none", outdir: dist, absWorkingDir: web, logLevel: "warning", define: { "process.env.NODE_ENV": '"production"' },
+  // In files of their own that nothing in a bundle names: the bundles are the same with and without maps.
+  sourcemap: elsewhere ? "external" : false,
 };
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });

@@ -1,7 +1,7 @@
 //! The file with the process ID (`pid_file_location`), for scripts that send signals.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A written file. Dropping it removes the file, unless a successor has written its own ID.
 pub(crate) struct PidFile {
@@ -16,13 +16,22 @@ impl PidFile {
             return None;
         }
         let text = format!("{}\n", std::process::id());
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        if let Err(error) = made.and_then(|()| fs::write(path, &text)) {
+        // The file alone may be writable, and not its directory.
+        if let Err(error) = write_whole(path, &text).or_else(|_| fs::write(path, &text)) {
             tracing::warn!(path = %path.display(), %error, "the file for the process ID cannot be written");
             return None;
         }
         Some(PidFile { path: path.to_owned(), text })
     }
+}
+
+/// Readers find the old text or the new one.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(".new");
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(&new, text)?;
+    fs::rename(&new, path)
 }
 
 impl Drop for PidFile {

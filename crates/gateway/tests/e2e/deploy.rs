@@ -1,5 +1,5 @@
 //! The operations kit: `deploy/check.py` judges its files with the programs that read them and with a running gateway.
-//! `packaging/check.py` judges what a release would be.
+//! `packaging/check.py` judges what a release would be, `packaging/upgrade_check.py` the way to it and back.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,4 +55,9 @@ fn the_sandbox_is_as_strict_as_the_documentation_says() {
 #[test]
 fn a_release_has_the_same_bytes_twice_and_its_installer_refuses_what_was_changed() {
     judge("packaging/check.py", &[]);
+}
+
+#[test]
+fn an_upgrade_under_load_and_back_fails_no_request_and_counts_each() {
+    judge("packaging/upgrade_check.py", &[]);
 }

@@ -47,6 +47,14 @@ pub struct PlannedCertificate {
     pub again_unix_s: u64,
     /// Whether a client asked for it, and no configuration.
     pub is_on_demand: bool,
+    /// When its issuer is asked next whether it is revoked; its end if it does not say whom to ask.
+    pub status_unix_s: u64,
+    /// Until when handshakes hand out the last answer; 0 if there is none.
+    pub staple_ends_unix_s: u64,
+    /// Digest of that answer.
+    pub staple: String,
+    /// Why there was none the last time.
+    pub status_error: String,
 }
 
 /// The documents in the store.
@@ -143,6 +151,15 @@ impl AcmeDocuments {
         self.0.remove(SPACE, account_id(issuer)).await.map(drop)
     }
 
+    /// The last answer of an issuer that a certificate is not revoked.
+    pub(crate) async fn staple(&self, id: &str) -> Result<Option<Vec<u8>>, StoreFault> {
+        self.0.read(SPACE, staple_id(id)).await
+    }
+
+    pub(crate) async fn write_staple(&self, id: &str, response: Vec<u8>, ends_unix_s: u64) -> Result<(), StoreFault> {
+        self.0.write(SPACE, staple_id(id), response, Some(ends_unix_s)).await.map(drop)
+    }
+
     /// Begins work on a certificate; `false` if another gateway is at it.
     pub(crate) async fn begin(&self, name: &str, node: &str, now_unix_s: u64) -> Result<bool, StoreFault> {
         let expires = Some(now_unix_s + WORK_S_MAX);
@@ -197,6 +214,10 @@ fn token_id(token: &str) -> String {
 
 fn account_id(issuer: &str) -> String {
     format!("account-{}", tollgate_tls::hex_sha256(issuer.as_bytes()))
+}
+
+fn staple_id(certificate: &str) -> String {
+    format!("staple-{certificate}")
 }
 
 fn work_id(name: &str) -> String {

@@ -10,7 +10,7 @@ use instant_acme::{Account, AccountCredentials, BodyWrapper, BytesResponse, Erro
 use std::pin::Pin;
 use std::time::Duration;
 use tollgate_model::config::AcmeIssuer;
-use tollgate_outbound::{HttpClient, HttpClientSettings};
+use tollgate_outbound::{HttpClient, HttpClientSettings, ProxyChooser};
 use tollgate_tls::{Library, TlsRules, client_config};
 
 /// For one request and its answer.
@@ -23,12 +23,16 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) async fn account(issuer: &AcmeIssuer, documents: &AcmeDocuments) -> Result<Account, String> {
+pub(crate) async fn account(
+    issuer: &AcmeIssuer,
+    documents: &AcmeDocuments,
+    proxies: Option<&ProxyChooser>,
+) -> Result<Account, String> {
     let store_fault = |fault: tollgate_store::StoreFault| fault.to_string();
     if let Some(credentials) = documents.account(&issuer.directory).await.map_err(store_fault)?
         && let Ok(credentials) = serde_json::from_slice(&credentials)
     {
-        return restored(issuer, credentials).await;
+        return restored(issuer, credentials, proxies).await;
     }
     let external = issuer.external_account.as_ref().map(|external| {
         let decoded = URL_SAFE_NO_PAD.decode(&external.key).or_else(|_| URL_SAFE.decode(&external.key));
@@ -37,7 +41,7 @@ pub(crate) async fn account(issuer: &AcmeIssuer, documents: &AcmeDocuments) -> R
     let external = external.transpose().map_err(|error| format!("external_account.key: {error}"))?;
     let contact: Vec<&str> = issuer.contact.iter().map(String::as_str).collect();
     let new = NewAccount { contact: &contact, terms_of_service_agreed: issuer.agree_to_terms, only_return_existing: false };
-    let builder = Account::builder_with_http(Box::new(IssuerClient::new(issuer)?));
+    let builder = Account::builder_with_http(Box::new(IssuerClient::new(issuer, proxies)?));
     let (account, credentials) =
         builder.create(&new, issuer.directory.clone(), external.as_ref()).await.map_err(|error| error.to_string())?;
     let text = serde_json::to_vec(&credentials).map_err(|error| error.to_string())?;
@@ -47,11 +51,11 @@ pub(crate) async fn account(issuer: &AcmeIssuer, documents: &AcmeDocuments) -> R
         return Ok(account);
     }
     // Another gateway has made one at the same time: all use that.
-    restored(issuer, serde_json::from_slice(&stored).map_err(|error| error.to_string())?).await
+    restored(issuer, serde_json::from_slice(&stored).map_err(|error| error.to_string())?, proxies).await
 }
 
-async fn restored(issuer: &AcmeIssuer, credentials: AccountCredentials) -> Result<Account, String> {
-    let account = Account::builder_with_http(Box::new(IssuerClient::new(issuer)?)).from_credentials(credentials);
+async fn restored(issuer: &AcmeIssuer, credentials: AccountCredentials, proxies: Option<&ProxyChooser>) -> Result<Account, String> {
+    let account = Account::builder_with_http(Box::new(IssuerClient::new(issuer, proxies)?)).from_credentials(credentials);
     account.await.map_err(|error| error.to_string())
 }
 
@@ -59,12 +63,12 @@ async fn restored(issuer: &AcmeIssuer, credentials: AccountCredentials) -> Resul
 struct IssuerClient(HttpClient);
 
 impl IssuerClient {
-    fn new(issuer: &AcmeIssuer) -> Result<Self, String> {
+    fn new(issuer: &AcmeIssuer, proxies: Option<&ProxyChooser>) -> Result<Self, String> {
         let own = Some(issuer.authorities.to_string_lossy().into_owned()).filter(|file| !file.is_empty());
         let rules = TlsRules { authorities: own.into_iter().collect(), ..TlsRules::default() };
         let tls = client_config(&rules, &Library::default())?;
         let settings = HttpClientSettings { http2: false, idle_max: IDLE_MAX, connect_time_max: Some(ANSWER_TIME_MAX) };
-        Ok(IssuerClient(HttpClient::new(tls, settings)))
+        Ok(IssuerClient(HttpClient::through(tls, settings, proxies.cloned())))
     }
 }
 

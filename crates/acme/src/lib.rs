@@ -11,7 +11,8 @@ mod operators_client;
 mod order;
 mod schedule;
 mod show;
+mod staple;
 
 pub use documents::{AcmeDocuments, CertificatePlan, PlannedCertificate};
-pub use manager::{Acme, CertificateSink};
+pub use manager::{Acme, CertificateSink, Staples};
 pub use on_demand::{HostAnswer, HostDesk};

@@ -7,17 +7,19 @@ use crate::operators_client::operators_client;
 use crate::order::{WantedOrder, order};
 use crate::schedule::{NextStep, next_step, note_failure, renewal, within};
 use crate::show;
+use crate::staple::{ASK_S_MOST as STATUS_S_MOST, NoAnswer, StatusQuestion};
 use instant_acme::CertificateIdentifier;
 use rustls::ServerConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tollgate_access::certificates::{CertificateRejection, Certificates};
 use tollgate_clock::unix_s;
 use tollgate_model::config::{AcmeChallenge, AcmeIssuer, AcmeSettings};
+use tollgate_outbound::ProxyChooser;
 use tollgate_store::StoreFault;
 use tollgate_tls::Facts;
 
@@ -40,10 +42,13 @@ const ASK_BYTES_MAX: usize = 4096;
 /// Who serves certificates. Its methods may block for a short time.
 pub trait CertificateSink: Send + Sync {
     /// Serves the stored certificates with these ids, and no others of the last call; and shows how it is with all of the plan.
-    fn serve(&self, ids: &[String], plan: &CertificatePlan);
+    fn serve(&self, ids: &[String], staples: &Staples, plan: &CertificatePlan);
     /// Answers the TLS connections of issuers with these settings.
     fn answer(&self, settings: Option<Arc<ServerConfig>>);
 }
+
+/// What handshakes hand out with certificates, by id: that the issuer has not revoked them.
+pub type Staples = HashMap<String, Arc<[u8]>>;
 
 /// What keeps certificates.
 pub struct Acme {
@@ -61,6 +66,8 @@ pub struct Acme {
     pub node: String,
     /// Whether other gateways have the same store.
     pub is_shared: bool,
+    /// Proxies on the way to issuers.
+    pub proxies: Option<ProxyChooser>,
 }
 
 /// A certificate that is wanted.
@@ -76,12 +83,12 @@ impl Acme {
     pub async fn run(self) {
         let acme = Arc::new(self);
         let configured = acme.configured();
-        let (mut stamp, mut plan) = (None, CertificatePlan::new());
+        let (mut stamp, mut plan, mut staples) = (None, CertificatePlan::new(), Staples::new());
         let (mut at_work, mut works) = (HashSet::new(), JoinSet::new());
         let mut asked: BTreeMap<String, WantedCertificate> = BTreeMap::new();
         let mut is_silent = false;
         loop {
-            match acme.look(&mut stamp, &mut plan).await {
+            match acme.look(&mut stamp, &mut plan, &mut staples).await {
                 Ok(()) => is_silent = false,
                 Err(fault) if !is_silent => {
                     is_silent = true;
@@ -156,13 +163,15 @@ impl Acme {
     }
 
     /// Takes over what this gateway or another one has changed.
-    async fn look(&self, stamp: &mut Option<Vec<u8>>, plan: &mut CertificatePlan) -> Result<(), StoreFault> {
+    async fn look(&self, stamp: &mut Option<Vec<u8>>, plan: &mut CertificatePlan, staples: &mut Staples) -> Result<(), StoreFault> {
         let newest = self.documents.stamp().await?;
-        if newest == *stamp {
+        let now = unix_s();
+        let is_stale = |planned: &PlannedCertificate| planned.staple_ends_unix_s <= now && staples.contains_key(&planned.id);
+        if newest == *stamp && !plan.values().any(is_stale) {
             return Ok(());
         }
-        *plan = self.documents.plan().await?;
-        let now = unix_s();
+        let old = std::mem::replace(plan, self.documents.plan().await?);
+        *staples = self.staples(&old, plan, staples, now).await?;
         let mut ids = Vec::with_capacity(plan.len());
         for planned in plan.values().filter(|planned| !planned.id.is_empty() && planned.ends_unix_s > now) {
             if self.certificates.get(&planned.id).is_none() {
@@ -170,10 +179,30 @@ impl Acme {
             }
             ids.push(planned.id.clone());
         }
-        self.sink.serve(&ids, plan);
+        self.sink.serve(&ids, staples, plan);
         self.sink.answer(show::settings(&self.documents.shown().await?));
         *stamp = newest;
         Ok(())
+    }
+
+    /// What handshakes hand out now. Only what is new is read.
+    async fn staples(
+        &self,
+        old: &CertificatePlan,
+        plan: &CertificatePlan,
+        known: &Staples,
+        now: u64,
+    ) -> Result<Staples, StoreFault> {
+        let mut staples = Staples::new();
+        for (name, planned) in plan.iter().filter(|(_, planned)| planned.staple_ends_unix_s > now) {
+            let is_known = old.get(name).is_some_and(|old| (&old.id, &old.staple) == (&planned.id, &planned.staple));
+            let response = match known.get(&planned.id).filter(|_| is_known) {
+                Some(response) => Some(response.clone()),
+                None => self.documents.staple(&planned.id).await?.map(Arc::from),
+            };
+            staples.extend(response.map(|response| (planned.id.clone(), response)));
+        }
+        Ok(staples)
     }
 
     /// Does what is next for a certificate, unless another gateway does. Tells whether there is one afterwards.
@@ -214,6 +243,10 @@ impl Acme {
                         }
                     })
                     .await?;
+                return Ok(true);
+            }
+            NextStep::AskStatus => {
+                self.ask_status(name, &planned).await?;
                 return Ok(true);
             }
             NextStep::Order => {}
@@ -282,7 +315,7 @@ impl Acme {
         wanted: &WantedCertificate,
         planned: &PlannedCertificate,
     ) -> Result<PlannedCertificate, String> {
-        let account = account(issuer, &self.documents).await?;
+        let account = account(issuer, &self.documents, self.proxies.as_ref()).await?;
         let order_terms = WantedOrder {
             names: &wanted.names,
             challenge: wanted.challenge,
@@ -340,7 +373,7 @@ impl Acme {
         else {
             return (None, now + ASK_S_MOST);
         };
-        let told = match account(issuer, &self.documents).await {
+        let told = match account(issuer, &self.documents, self.proxies.as_ref()).await {
             Ok(account) => account.renewal_info(&identifier).await.map_err(|error| error.to_string()),
             Err(why) => Err(why),
         };
@@ -357,6 +390,58 @@ impl Acme {
                 (None, now + ASK_S_MOST)
             }
         }
+    }
+
+    /// Asks the issuer whether it has revoked a certificate. One that it has revoked is ordered anew.
+    async fn ask_status(&self, name: &str, planned: &PlannedCertificate) -> Result<(), StoreFault> {
+        let now = unix_s();
+        let text = self.certificates.get(&planned.id).map(|stored| stored.to_pem()).unwrap_or_default();
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(text.as_bytes()).filter_map(Result::ok).collect();
+        let answer = match StatusQuestion::new(&chain) {
+            Ok(Some(question)) => question.ask(self.proxies.as_ref(), now).await,
+            // Nobody is asked about it.
+            Ok(None) => {
+                let change = |planned: &mut PlannedCertificate| planned.status_unix_s = planned.ends_unix_s;
+                return self.change(name, &planned.id, change).await;
+            }
+            Err(why) => Err(NoAnswer::Failed(why)),
+        };
+        match answer {
+            Ok(good) => {
+                let staple = tollgate_tls::hex_sha256(&good.response);
+                self.documents.write_staple(&planned.id, good.response, good.ends_unix_s).await?;
+                let change = |planned: &mut PlannedCertificate| {
+                    planned.status_unix_s = good.again_unix_s;
+                    planned.staple_ends_unix_s = good.ends_unix_s;
+                    planned.staple.clone_from(&staple);
+                    planned.status_error.clear();
+                };
+                self.change(name, &planned.id, change).await
+            }
+            Err(NoAnswer::Revoked) => {
+                tracing::warn!(certificate = name, "the issuer has revoked it: another one is ordered");
+                let change = |planned: &mut PlannedCertificate| {
+                    planned.status_unix_s = now + STATUS_S_MOST;
+                    planned.staple_ends_unix_s = 0;
+                    planned.renew_unix_s = 0;
+                };
+                self.change(name, &planned.id, change).await
+            }
+            // The last answer is handed out until its end.
+            Err(NoAnswer::Failed(why)) => {
+                tracing::warn!(certificate = name, why, "the issuer does not say whether it is revoked");
+                let change = |planned: &mut PlannedCertificate| {
+                    planned.status_unix_s = now + ASK_S_LEAST;
+                    planned.status_error.clone_from(&why);
+                };
+                self.change(name, &planned.id, change).await
+            }
+        }
+    }
+
+    /// Changes what is planned for a certificate, unless there is another one now.
+    async fn change(&self, name: &str, id: &str, change: impl Fn(&mut PlannedCertificate)) -> Result<(), StoreFault> {
+        self.documents.change_plan(|plan| plan.get_mut(name).filter(|planned| planned.id == id).into_iter().for_each(&change)).await
     }
 
     /// Whether a host that a client asked for may have a certificate.

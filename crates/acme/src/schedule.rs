@@ -16,6 +16,8 @@ pub(crate) enum NextStep {
     Order,
     /// Its issuer is asked when it is to be renewed.
     AskIssuer,
+    /// Its issuer is asked whether it is revoked.
+    AskStatus,
     /// Nothing, for now.
     Wait,
 }
@@ -28,6 +30,8 @@ pub(crate) fn next_step(plan: &PlannedCertificate, now: u64) -> NextStep {
         NextStep::Order
     } else if now >= plan.ask_unix_s {
         NextStep::AskIssuer
+    } else if now >= plan.status_unix_s {
+        NextStep::AskStatus
     } else {
         NextStep::Wait
     }

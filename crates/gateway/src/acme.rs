@@ -6,12 +6,14 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
-use tollgate_acme::{Acme, AcmeDocuments, CertificatePlan, CertificateSink, HostDesk, PlannedCertificate};
+use tollgate_acme::{Acme, AcmeDocuments, CertificatePlan, CertificateSink, HostDesk, PlannedCertificate, Staples};
 use tollgate_control::definitions::ExternalDocuments;
 use tollgate_data::client_tls::{HostCertificates, HostWait, IssueState};
 use tollgate_data::gateway_state::GatewayState;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::routing::RouteListener;
+use tollgate_outbound::ExternalServices;
+use tollgate_tls::ServiceKind;
 
 /// The name of its documents in the store of definitions, and of its listener.
 const SOURCE: &str = "acme";
@@ -38,6 +40,7 @@ pub(crate) fn start(config: &GatewayConfig, parts: &GatewayParts) -> Result<(), 
         documents: AcmeDocuments(shared.keys.kept_store()),
         certificates: shared.certificates.clone(),
         node: shared.observer.node().to_owned(),
+        proxies: ExternalServices::new(&config.external_services, Vec::new()).of(ServiceKind::Issuers).proxies.clone(),
         is_shared: shared.keys.shared_keys().is_some(),
         sink: Arc::new(ServedCertificates(shared)),
         desk,
@@ -74,12 +77,13 @@ fn redirect(config: &GatewayConfig) -> ExternalDocuments {
 struct ServedCertificates(Arc<GatewayState>);
 
 impl CertificateSink for ServedCertificates {
-    fn serve(&self, ids: &[String], plan: &CertificatePlan) {
+    fn serve(&self, ids: &[String], staples: &Staples, plan: &CertificatePlan) {
         let state = |(name, planned): (&String, &PlannedCertificate)| IssueState {
             name: name.clone(),
             failures: planned.failures,
             renewal_unix_s: planned.renew_unix_s,
         };
+        self.0.registry.certificates.staple(staples.clone());
         self.0.serve_issued(ids, plan.iter().map(state).collect());
     }
 

@@ -21,6 +21,7 @@ pub struct ExternalServices {
     health: ServiceTerms,
     discovery: ServiceTerms,
     webhooks: ServiceTerms,
+    issuers: ServiceTerms,
     other: ServiceTerms,
     /// Private networks to which redirects are followed.
     redirect_networks: Arc<[IpNet]>,
@@ -37,8 +38,9 @@ pub struct ServiceTerms {
 impl ExternalServices {
     /// From the configuration; `redirect_networks` are the private networks to which redirects may lead.
     pub fn new(written: &Written, redirect_networks: Vec<IpNet>) -> Self {
+        let global = || proxies(&written.global).filter(|_| written.global.enabled);
         let terms = |service: &ExternalService| ServiceTerms {
-            proxies: proxies(&service.proxy).or_else(|| proxies(&written.global).filter(|_| written.global.enabled)),
+            proxies: proxies(&service.proxy).or_else(global),
             tls: Some(service.mtls.clone()).filter(|tls| tls.enabled),
         };
         ExternalServices {
@@ -46,6 +48,7 @@ impl ExternalServices {
             health: terms(&written.health),
             discovery: terms(&written.discovery),
             webhooks: terms(&written.webhooks),
+            issuers: ServiceTerms { proxies: global(), tls: None },
             other: ServiceTerms::default(),
             redirect_networks: redirect_networks.into(),
         }
@@ -65,6 +68,7 @@ impl ExternalServices {
             ServiceKind::Health => &self.health,
             ServiceKind::Discovery => &self.discovery,
             ServiceKind::Webhooks => &self.webhooks,
+            ServiceKind::Issuers => &self.issuers,
             ServiceKind::Other => &self.other,
         }
     }

@@ -2,7 +2,7 @@
 //! effect without notifying the users. A file that becomes unusable leaves the last good certificate in its slot.
 
 use super::certificate::Certificate;
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +21,8 @@ const FINGERPRINT_DIGITS: usize = 64;
 pub struct Library {
     slots: Mutex<HashMap<CertificateSource, Weak<CertificateSlot>>>,
     stored: OnceLock<StoredCertificates>,
+    /// What issuers say of stored certificates, by id: responses of OCSP.
+    staples: ArcSwap<HashMap<String, Arc<[u8]>>>,
     /// How often all certificates were reloaded.
     generation: AtomicU64,
 }
@@ -90,8 +92,8 @@ impl CertificateSlot {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).error.clone()
     }
 
-    fn refresh(&self, stored: Option<&StoredCertificates>) -> bool {
-        let texts = self.source.texts(stored);
+    fn refresh(&self, library: &Library) -> bool {
+        let texts = self.source.texts(library);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = texts.as_ref().map_or_else(|error| Some(error.clone()), |texts| texts.as_ref().map(PemTexts::digest));
         if read.digest == digest && digest.is_some() {
@@ -129,6 +131,14 @@ impl Library {
     pub fn add_stored(&self, stored: StoredCertificates) {
         // Set once at start; a second call has no effect.
         drop(self.stored.set(stored));
+    }
+
+    /// Sets the responses of OCSP that handshakes hand out with stored certificates, by id.
+    pub fn staple(&self, staples: HashMap<String, Arc<[u8]>>) {
+        if **self.staples.load() != staples {
+            self.staples.store(Arc::new(staples));
+            self.refresh();
+        }
     }
 
     /// Whether a name is PEM text.
@@ -171,7 +181,7 @@ impl Library {
             return slot;
         }
         let slot = Arc::new(CertificateSlot { source: source.clone(), current: ArcSwapOption::empty(), read: Mutex::default() });
-        slot.refresh(self.stored.get());
+        slot.refresh(self);
         slots.insert(source, Arc::downgrade(&slot));
         slot
     }
@@ -194,7 +204,7 @@ impl Library {
             slots.retain(|_, slot| slot.strong_count() > 0);
             slots.values().filter_map(Weak::upgrade).collect()
         };
-        slots.iter().fold(false, |changed, slot| slot.refresh(self.stored.get()) | changed)
+        slots.iter().fold(false, |changed, slot| slot.refresh(self) | changed)
     }
 }
 
@@ -209,7 +219,7 @@ impl CertificateSource {
     }
 
     /// Loads the texts; `None` when the store does not have the id.
-    fn texts(&self, stored: Option<&StoredCertificates>) -> Result<Option<PemTexts>, String> {
+    fn texts(&self, library: &Library) -> Result<Option<PemTexts>, String> {
         match self {
             CertificateSource::File(file) => Ok(Some(PemTexts { chain: read(file)?, key: None, ocsp: ocsp(file) })),
             CertificateSource::Pair(file, key) => {
@@ -218,7 +228,8 @@ impl CertificateSource {
             }
             CertificateSource::Inline(text) => Ok(Some(PemTexts { chain: text.0.as_bytes().to_vec(), key: None, ocsp: None })),
             CertificateSource::Stored(id) => {
-                Ok(stored.and_then(|stored| stored(id)).map(|chain| PemTexts { chain, key: None, ocsp: None }))
+                let ocsp = || library.staples.load().get(id).map(|response| response.to_vec());
+                Ok(library.stored_text(id).map(|chain| PemTexts { chain, key: None, ocsp: ocsp() }))
             }
         }
     }

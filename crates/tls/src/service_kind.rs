@@ -14,4 +14,6 @@ pub enum ServiceKind {
     Discovery,
     /// Receivers of events.
     Webhooks,
+    /// Issuers of the gateway's certificates.
+    Issuers,
 }

@@ -45,6 +45,10 @@ struct IssuedCertificate {
     again: u64,
     /// Whether a client asked for it, and no configuration.
     on_demand: bool,
+    /// Until when handshakes hand out that the issuer has not revoked it; 0 without that.
+    stapled_until: u64,
+    /// Why the issuer did not say so the last time.
+    status_error: String,
 }
 
 /// How it is.
@@ -80,6 +84,8 @@ impl IssuedCertificate {
             error: planned.error.clone(),
             again: if planned.failures == 0 { 0 } else { planned.again_unix_s },
             on_demand: planned.is_on_demand,
+            stapled_until: planned.staple_ends_unix_s,
+            status_error: planned.status_error.clone(),
         }
     }
 }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::harness::certificates::{Authority, client, connect, provider, shake_hands};
 use crate::harness::gateway::SECRET;
 use crate::harness::{ChildProcess, Connection, Gateway, Response, Setup, Upstream, api, eventually, get, request, skip};
-use crate::servers::{Server, free_port};
+use crate::servers::{Cluster, Server, free_port};
 
 /// Where `scripts/test-deps.sh` has put Pebble; `None` where it could not, and has said why.
 pub(crate) fn programs() -> Option<PathBuf> {
@@ -287,14 +287,25 @@ fn a_renewed_certificate_is_in_service_without_a_failed_handshake() {
 
 #[test]
 fn one_of_several_gateways_asks_and_all_answer_and_serve() {
+    let redis = Server::start(&[]);
+    of_three_gateways_one_asks(&json!({"type": "redis", "host": "127.0.0.1", "port": redis.port}));
+}
+
+#[test]
+fn on_a_cluster_of_redis_too_one_gateway_asks_and_all_serve() {
+    let cluster = Cluster::start();
+    let node = format!("127.0.0.1:{}", cluster.nodes[0].port);
+    of_three_gateways_one_asks(&json!({"type": "redis", "enable_cluster": true, "addrs": [node]}));
+}
+
+fn of_three_gateways_one_asks(storage: &Value) {
     let Some(programs) = programs() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let redis = Server::start(&[]);
     let ports = Ports::new();
     let names: Vec<String> = (0..4).map(|number| format!("n{number}.example.com")).collect();
     let certificates: Vec<Value> = names.iter().map(|name| json!({"names": [name]})).collect();
     let acme = json!({"certificates": certificates});
-    let shared = json!({"storage": {"type": "redis", "host": "127.0.0.1", "port": redis.port}});
+    let shared = json!({"storage": storage});
     let gateways = [(); 3].map(|()| Secure::start(&[&ports], &acme, &shared));
     // It asks the third gateway, whoever has ordered.
     let issuer = Issuer::start(&programs, &dir, ports, (gateways[2].http, gateways[2].gateway.port), &json!({}));

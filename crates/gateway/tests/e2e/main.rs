@@ -9,6 +9,7 @@ mod harness;
 
 mod acme;
 mod acme_clock;
+mod acme_status;
 mod analytics;
 mod api_health;
 mod auth_alternatives;

@@ -1,6 +1,7 @@
 //! When a certificate is renewed, and when a try that failed is made again. No clock: times are in seconds since 1970.
 
 use crate::documents::PlannedCertificate;
+use crate::staple::ASK_S_MOST as STATUS_S_MOST;
 
 /// Between the first failure and the next try; twice as long after each further one.
 const AGAIN_S_FIRST: u64 = 60;
@@ -24,14 +25,16 @@ pub(crate) enum NextStep {
 
 pub(crate) fn next_step(plan: &PlannedCertificate, now: u64) -> NextStep {
     // A time that is further away than any wait was noted while the clock was wrong.
-    if (1..=AGAIN_S_MAX).contains(&plan.again_unix_s.saturating_sub(now)) {
+    let is_status_due = !(1..=STATUS_S_MOST).contains(&plan.status_unix_s.saturating_sub(now));
+    let is_asked_about = now < plan.ends_unix_s && plan.status_unix_s != plan.ends_unix_s;
+    if !plan.id.is_empty() && is_asked_about && is_status_due {
+        NextStep::AskStatus
+    } else if (1..=AGAIN_S_MAX).contains(&plan.again_unix_s.saturating_sub(now)) {
         NextStep::Wait
     } else if plan.id.is_empty() || now >= plan.renew_unix_s {
         NextStep::Order
     } else if now >= plan.ask_unix_s {
         NextStep::AskIssuer
-    } else if now >= plan.status_unix_s {
-        NextStep::AskStatus
     } else {
         NextStep::Wait
     }

@@ -9,6 +9,8 @@ fn there() -> PlannedCertificate {
         ends_unix_s: 90 * DAY,
         renew_unix_s: renewal(0, 90 * DAY),
         ask_unix_s: DAY,
+        // Nobody says whether it is revoked.
+        status_unix_s: 90 * DAY,
         ..PlannedCertificate::default()
     }
 }
@@ -20,6 +22,22 @@ fn a_certificate_is_ordered_asked_about_and_renewed_in_its_time() {
     assert_eq!(next_step(&there(), DAY), NextStep::AskIssuer);
     assert_eq!(next_step(&there(), 60 * DAY - 1), NextStep::AskIssuer);
     assert_eq!(next_step(&there(), 60 * DAY), NextStep::Order);
+}
+
+#[test]
+fn whoever_says_whether_it_is_revoked_is_asked_at_once_and_in_time_whatever_else_waits() {
+    let asked = |status_unix_s: u64| PlannedCertificate { status_unix_s, again_unix_s: DAY, ..there() };
+    for (status, now, step) in [
+        (0, 5, NextStep::AskStatus),
+        (100, 99, NextStep::Wait),
+        (100, 100, NextStep::AskStatus),
+        // Noted while the clock was ahead.
+        (40 * DAY, 100, NextStep::AskStatus),
+        (90 * DAY, 100, NextStep::Wait),
+        (100, 90 * DAY, NextStep::Order),
+    ] {
+        assert_eq!(next_step(&asked(status), now), step, "{status} at {now}");
+    }
 }
 
 #[test]

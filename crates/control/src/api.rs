@@ -17,7 +17,6 @@ mod client_list;
 mod configuration;
 mod console;
 mod console_document;
-mod cookies;
 mod debug;
 mod definition_changes;
 mod definition_store;
@@ -235,11 +234,12 @@ pub fn start(
                 tokio::join!(noting, writing);
                 let _ = all_stored.send(());
             });
-            if let (Some(port), Some(portal)) = (ports.portal, control.portal.clone()) {
+            if let Some(portal) = control.portal.clone() {
                 tokio::spawn(portal.clone().deliver_mail());
                 tokio::spawn(portal.clone().remind());
-                let pages = portal::pages(portal, portal_threads);
-                tokio::spawn(port.serve(pages, proxies.clone(), ports.closed.clone()));
+                if let Some(port) = ports.portal {
+                    tokio::spawn(port.serve(portal::pages(portal, portal_threads), proxies.clone(), ports.closed.clone()));
+                }
             }
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
@@ -282,6 +282,10 @@ impl Routes {
             .route("/.well-known/acme-challenge/{token}", get(acme::answer))
             .layer(from_fn_with_state(clients, workers::run))
             .with_state(control.clone());
+        let of_data_plane = match &control.portal {
+            Some(portal) => of_data_plane.merge(portal::at_host(portal.clone(), threads.clone())),
+            None => of_data_plane,
+        };
         Routes { public, of_data_plane }
     }
 
@@ -346,15 +350,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(certs::show, certs::add_at, certs::remove))
         .routes(routes!(acme::list))
         .routes(routes!(acme::renew))
-        .routes(routes!(portal::products))
-        .routes(routes!(portal::put_product, portal::remove_product))
-        .routes(routes!(portal::own_pages))
-        .routes(routes!(portal::put_page, portal::remove_page))
-        .routes(routes!(portal::invite))
-        .routes(routes!(portal::requests))
-        .routes(routes!(portal::decide))
-        .routes(routes!(portal::developers))
-        .routes(routes!(portal::suspend, portal::remove_developer))
+        .merge(portal::endpoints())
         .routes(routes!(oauth::create))
         .routes(routes!(oauth::apis_of_client))
         .routes(routes!(oauth::list))

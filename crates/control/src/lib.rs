@@ -10,6 +10,7 @@ pub mod figures_question;
 pub mod known_keys;
 pub mod mirrored_documents;
 pub mod nodes;
+mod portal_clients;
 pub mod portal_door;
 pub mod ports;
 pub mod replay;

@@ -45,8 +45,9 @@ impl ControlPlane {
         let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
         let nodes = Nodes { own: own_figures, cluster: shared.cluster.clone() };
         let portal_settings = &config.tollgate.portal;
-        let portal = portal_settings.address().map(|_| {
-            let door = Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone() });
+        let portal = portal_settings.is_served().then(|| {
+            let door =
+                Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone(), token_store: parts.token_store.clone() });
             Portal::new(portal_settings.clone(), shared.keys.kept_store(), door).map(Arc::new)
         });
         let control = Control {

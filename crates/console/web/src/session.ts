@@ -9,6 +9,8 @@ export interface Scope { tags?: string[]; orgs?: string[] }
 export interface Session {
   user: string; role: Role; scope?: Scope | null; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
   writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
+  /** URL of the developer portal; null if there is none. */
+  portal?: string | null;
 }
 /** What the sign-in page is told before anybody signs in. */
 export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }

@@ -19,7 +19,7 @@ import { Icon, Logo, type IconName } from "./ui/icons";
 import { Search } from "./ui/search";
 import { dark, narrow, theme } from "./ui/screen";
 
-const ApiPage = lazily("ApiPage"), Certificates = lazily("Certificates"), Clients = lazily("Clients"), KeyPage = lazily("KeyPage"), Models = lazily("Models"), Policies = lazily("Policies"), System = lazily("System");
+const ApiPage = lazily("ApiPage"), Certificates = lazily("Certificates"), Clients = lazily("Clients"), KeyPage = lazily("KeyPage"), Models = lazily("Models"), PortalPlace = lazily("PortalPlace"), Policies = lazily("Policies"), System = lazily("System");
 
 interface Place { id: string; name: string; icon: IconName; key: string; page: ComponentType; one?: ComponentType }
 const PLACES: Place[] = [
@@ -31,6 +31,7 @@ const PLACES: Place[] = [
   { id: "certificates", name: "Certificates", icon: "certificate", key: "e", page: Certificates },
   { id: "usage", name: "Usage", icon: "usage", key: "u", page: Usage },
   { id: "models", name: "Models", icon: "model", key: "m", page: Models },
+  { id: "portal", name: "Portal", icon: "portal", key: "d", page: PortalPlace },
   { id: "live", name: "Live tail", icon: "tail", key: "l", page: Tail },
   { id: "system", name: "System", icon: "system", key: "s", page: System },
 ];
@@ -127,7 +128,7 @@ function useKeys(does: { search: () => void; help: () => void }): void {
 }
 
 const KEYS: [string, string][] = [
-  ["/ or Ctrl-K", "Search everything"], ["g then o a k p c e u m l s", "Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Live tail, System"],
+  ["/ or Ctrl-K", "Search everything"], ["g then o a k p c e u m d l s", "Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Portal, Live tail, System"],
   ["j, k", "Next, previous row"], ["Enter", "Open the row"], ["e", "Edit"], ["n", "New"], ["Esc", "Close, back to the list"], ["?", "This list"],
 ];
 

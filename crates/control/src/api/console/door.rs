@@ -4,12 +4,10 @@ use super::{API, Console, user_store};
 use crate::api::Control;
 use crate::api::answer::ControlAnswer;
 use crate::api::authority::Signed;
-use crate::api::cookies::cookies;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::uri::Authority;
+use axum::http::header::HOST;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
@@ -17,6 +15,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use tollgate_admin::Operator;
 use tollgate_clock::unix_s;
+use tollgate_console::{cookies, is_of_own_page};
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
 use tower::ServiceExt;
 
@@ -61,29 +60,11 @@ fn inner(target: &str) -> Option<Uri> {
 
 /// Refuses what a foreign page made a browser send. Another port is another origin of the same site, so the cookie alone proves nothing.
 pub(super) fn check_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ControlAnswer> {
-    let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
     // Browsers can't add headers to an event source.
-    let is_stream = method == Method::GET && uri.path().strip_prefix(API) == Some("/stream");
-    let is_own = match site {
-        Some(b"same-origin") => is_stream || headers.contains_key(CONSOLE_HEADER),
-        // An old browser, or no browser at all.
-        None => headers.contains_key(CONSOLE_HEADER) && has_own_origin(headers),
-        Some(_) => false,
-    };
+    let is_stream =
+        method == Method::GET && uri.path().strip_prefix(API) == Some("/stream") && headers.contains_key("sec-fetch-site");
+    let is_own = is_of_own_page(headers) && (is_stream || headers.contains_key(CONSOLE_HEADER));
     if is_own { Ok(()) } else { Err(refused(StatusCode::FORBIDDEN, "csrf", "Only the console's own page may call this")) }
-}
-
-/// Whether the page that a browser names is of this host. A proxy may have ended TLS, so the scheme says nothing.
-fn has_own_origin(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return true };
-    let authority = |text: &str| text.parse::<Authority>().ok();
-    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    let host = headers.get(HOST).and_then(|host| authority(host.to_str().ok()?));
-    let (Some((scheme, origin)), Some(host)) = (origin, host) else { return false };
-    let Some(origin) = authority(origin) else { return false };
-    let default = if scheme == "https" { 443 } else { 80 };
-    let port = |authority: &Authority| authority.port_u16().unwrap_or(default);
-    origin.host().eq_ignore_ascii_case(host.host()) && port(&origin) == port(&host)
 }
 
 /// Who is signed in, and when that ends at the latest.

@@ -158,6 +158,7 @@ fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: C
             "policies": is_shared || control.definitions.policy_path().is_some_and(is_writable),
         },
         "shared_definitions": is_shared,
+        "portal": control.portal.as_ref().map(|portal| portal.url()),
         "secret_file": console
             .filter(|_| is_admin && caller.way == CallerWay::Local)
             .and_then(|console| console.facts.secret_file.as_ref())

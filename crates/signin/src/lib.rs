@@ -7,6 +7,7 @@
 //! [`PendingSignIn::state`] before `finish`.
 #![forbid(unsafe_code)]
 
+mod checks;
 mod endpoints;
 mod identity;
 mod once;

@@ -1,7 +1,7 @@
 import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
 TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,capital,clock,copy,count,dark,date,duration,ends,full,gateways,get,go,guard,here,highest,
-hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,usd,useList,
-useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,scopeText,segment,session,short,span,state,tick,token,
+usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -1055,38 +1055,37 @@ one.scope)})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number"
 one.name))})]})}),admin&&i(Tokens,{}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),
 refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var wordsOf=scope=>({tags:(scope?.tags??[]).join(", "),orgs:(scope?.
 orgs??[]).join(", ")});function scopeOf(role,words){let list=text=>text.split(",").map(word=>word.trim()).filter(Boolean),[tags,orgs]=[list(words.tags),list(words.
-orgs)];return role==="admin"||tags.length+orgs.length===0?null:{tags,orgs}}var scopeText=scope=>[...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].
-join(", ")||"everything";function ScopeFields({words,change}){return i($,{children:[i(Field,{label:"Tags",hint:"Only APIs with one of these tags, with commas be\
-tween them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:event=>change({...words,tags:event.currentTarget.value})})}),i(Field,{label:"Organi\
-sations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"off",onInput:event=>change({...words,
-orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(!1),revoke=async name=>{try{await call(
-"DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};return i($,{children:[tokens.failure?
-i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{class:"after",title:"Tokens",note:"for scripts, in place of the control secr\
-et",actions:i(Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===0?i(Empty,{icon:"key",title:"There i\
-s no token.",children:"A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"\
-Last used"}),i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:tokens.value.
-tokens.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",
-children:one.role})}),i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):"never"}),i("td",{children:i(
-Ago,{at:one.expires})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},one.id))})]})}),making&&i(NewToken,
-{close:()=>{setMaking(!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),[scope,setScope]=w(wordsOf()),[days,
-setDays]=w("90"),[made,setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call("POST","tokens",{name,role,
-scope:scopeOf(role,scope),expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:made.name,
-close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this once."}),i("pre",{class:"li\
-ne",children:[i("code",{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,footer:i($,{children:[
-i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",{id:"token",class:"for\
-m",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,
-value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
-event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
-s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:"Days",hint:"At m\
-ost 366.",children:i("input",{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}var PASSWORD_MIN=12;
-function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(wordsOf(user?.scope)),
-[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?(await call("PUT",`\
-users/${segment(user.name)}`,{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call("POST","users",
-{name,role,scope:reached,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:
-"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,
-{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",
-onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
+orgs)];return role==="admin"||tags.length+orgs.length===0?null:{tags,orgs}}function ScopeFields({words,change}){return i($,{children:[i(Field,{label:"Tags",hint:"\
+Only APIs with one of these tags, with commas between them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:event=>change({...words,tags:event.
+currentTarget.value})})}),i(Field,{label:"Organisations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"\
+off",onInput:event=>change({...words,orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(
+!1),revoke=async name=>{try{await call("DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};
+return i($,{children:[tokens.failure?i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{class:"after",title:"Tokens",note:"for \
+scripts, in place of the control secret",actions:i(Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===
+0?i(Empty,{icon:"key",title:"There is no token.",children:"A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"pla\
+in",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Re\
+aches"}),i("th",{scope:"col",children:"Last used"}),i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),
+i("tbody",{children:tokens.value.tokens.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.
+role==="admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):
+"never"}),i("td",{children:i(Ago,{at:one.expires})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},
+one.id))})]})}),making&&i(NewToken,{close:()=>{setMaking(!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),
+[scope,setScope]=w(wordsOf()),[days,setDays]=w("90"),[made,setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call(
+"POST","tokens",{name,role,scope:scopeOf(role,scope),expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?
+i(Dialog,{title:made.name,close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this o\
+nce."}),i("pre",{class:"line",children:[i("code",{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,
+footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",
+{id:"token",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("inp\
+ut",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,
+onChange:event=>setRole(event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: \
+all but users and secrets"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,
+{label:"Days",hint:"At most 366.",children:i("input",{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}
+var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(
+wordsOf(user?.scope)),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?
+(await call("PUT",`users/${segment(user.name)}`,{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call(
+"POST","users",{name,role,scope:reached,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?
+user.name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),
+i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"\
+form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
 required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
 event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
 s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:user?"New passwor\

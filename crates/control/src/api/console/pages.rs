@@ -14,7 +14,7 @@ pub(super) async fn with_headers(request: Request, next: Next) -> Response {
 }
 
 pub(super) async fn redirect() -> Redirect {
-    Redirect::permanent(super::PAGE)
+    Redirect::permanent(super::CONSOLE_PAGE)
 }
 
 pub(super) async fn page(headers: HeaderMap) -> Response {

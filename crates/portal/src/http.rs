@@ -16,8 +16,8 @@ use crate::sessions;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{CONTENT_TYPE, COOKIE, RETRY_AFTER, SET_COOKIE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use serde::de::DeserializeOwned;
@@ -249,13 +249,6 @@ fn refused(refusal: &PortalRefusal) -> Response {
         response.headers_mut().insert(RETRY_AFTER, line);
     }
     response
-}
-
-/// What the cookies of a name say.
-fn cookies<'h>(headers: &'h HeaderMap, name: &'h str) -> impl Iterator<Item = &'h str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(own, _)| *own == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]

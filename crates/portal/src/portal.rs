@@ -36,6 +36,9 @@ pub struct Portal {
     sign_ups: Mutex<Tries>,
     /// Threads for passwords: hashes are slow by design.
     passwords: FairThreads<IpAddr>,
+    /// Hashes that were made or checked.
+    #[cfg(test)]
+    pub(crate) hashed_passwords: std::sync::atomic::AtomicUsize,
 }
 
 impl Portal {
@@ -72,7 +75,14 @@ impl Portal {
             sign_ins: Mutex::default(),
             sign_ups: Mutex::default(),
             passwords,
+            #[cfg(test)]
+            hashed_passwords: Default::default(),
         })
+    }
+
+    /// URL under which browsers reach it, without a slash at its end.
+    pub fn url(&self) -> &str {
+        &self.settings.url
     }
 
     /// Sends the portal's mails. Runs for ever, if there is a server for them.
@@ -95,16 +105,26 @@ impl Portal {
 
     /// Whether a password has a hash. Takes as long without one.
     pub(crate) async fn verifies(&self, address: IpAddr, hash: Option<String>, password: String) -> Result<bool, PortalRefusal> {
-        let check = move || users::verifies(hash.as_deref(), &password);
-        self.passwords.run(address, check).await.ok_or_else(busy)
+        self.hash_work(address, move || users::verifies(hash.as_deref(), &password)).await
     }
 
     /// The hash of a new password.
     pub(crate) async fn hashed(&self, address: IpAddr, password: String) -> Result<String, PortalRefusal> {
         users::check_password(&password).map_err(PortalRefusal::invalid)?;
         let salt = random_bytes().map_err(PortalRefusal::failed)?;
-        let hash = self.passwords.run(address, move || users::hash_password(&password, salt)).await.ok_or_else(busy)?;
+        let hash = self.hash_work(address, move || users::hash_password(&password, salt)).await?;
         hash.map_err(PortalRefusal::failed)
+    }
+
+    /// Does what is slow by design, elsewhere.
+    async fn hash_work<T: Send + 'static>(
+        &self,
+        address: IpAddr,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PortalRefusal> {
+        #[cfg(test)]
+        self.hashed_passwords.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.passwords.run(address, work).await.ok_or_else(busy)
     }
 
     pub(crate) fn send(&self, letter: Letter) {

@@ -91,6 +91,13 @@ const BUILT_IN: &str = r#"{{ $meta := .Meta -}}
     "product": "{{ $meta.Product }}",
     "plan": "{{ $meta.Plan }}",
     "developer": "{{ $meta.Developer }}"
+{{- else if eq .Type "OperatorChange" }}
+    "user": {{ $meta.User | toJson }},
+    "address": {{ $meta.Address | toJson }},
+    "action": {{ $meta.Action | toJson }},
+    "kind": {{ $meta.Kind | toJson }},
+    "target": {{ $meta.Target | toJson }},
+    "status": {{ $meta.Status }}
 {{- else if or (eq .Type "CertificateExpiringSoon") (eq .Type "CertificateExpired") }}
     "cert_id": "{{ $meta.CertID }}",
     "cert_name": "{{ $meta.CertName }}",

@@ -14,7 +14,7 @@ use crate::harness::certificates::Authority;
 use crate::harness::{Definition, Gateway, Seen, Setup, Upstream, api, eventually, get, reply, request};
 use crate::servers::Server;
 use crate::shared_keys::on;
-use crate::statistics::wait_for;
+use crate::statistics::{Events, wait_for};
 
 const ATTACK: &str = "q=1%27%20OR%20%271%27=%271";
 
@@ -124,12 +124,18 @@ fn what_is_found_in_responses_is_recorded_and_streams_pass_unseen() {
         }
     }
     eventually("the access log names the rules", || gateway.log().contains("952110"));
-    // People who look see one request after another.
-    let found = |path: &str, is_there: &dyn Fn(&Value) -> bool| {
-        wait_for(&gateway, "/tyk/tail", |tail| {
+    // People who look see what was found, and why a body was not seen. They see one request in a while of many.
+    let mut seen = Events::open(gateway.port, "topics=tail&api=a");
+    let mut found = |path: &str, is_there: &dyn Fn(&Value) -> bool| {
+        loop {
             gateway.send(request("GET", &format!("/a/{path}"), &lines, ""));
-            tail["entries"].as_array().unwrap().iter().any(|entry| entry["path"] == format!("/a/{path}") && is_there(&entry["waf"]))
-        })
+            let batch = seen.next("tail").expect("a batch");
+            let entries = batch["entries"].as_array().unwrap();
+            if let Some(entry) = entries.iter().find(|entry| entry["path"] == format!("/a/{path}")) {
+                assert!(is_there(&entry["waf"]), "{path}: {entry}");
+                return;
+            }
+        }
     };
     found("leak", &|waf| waf["response_score"].as_i64() > Some(3) && waf["denied_by"] == 959100);
     found("events", &|waf| waf["response_fault"] == "its body is a stream of events");

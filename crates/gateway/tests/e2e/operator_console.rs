@@ -69,7 +69,7 @@ fn scoped(gateway: &Gateway) -> Value {
 #[test]
 fn who_reaches_some_apis_sees_these_and_no_errors() {
     let Some(mut browser) = Browser::start() else { return };
-    let shop = api("shop", "/shop/", "http://127.0.0.1:9/").set("tags", json!(["team-a"]));
+    let shop = api("shop", "/shop/", "http://127.0.0.1:9/").set("tags", json!(["team-a"])).set("do_not_track", false);
     let gateway = Gateway::start(json!({}), [shop, api("other", "/other/", "http://127.0.0.1:9/")]);
     let user = scoped(&gateway);
     let mut tab = browser.tab();

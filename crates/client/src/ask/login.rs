@@ -1,6 +1,7 @@
 //! `tollgate login` and `tollgate logout`: a person signs in at a provider of OpenID Connect, in a browser (RFC 8252) or with a code on another
 //! machine (RFC 8628). The tokens are kept in the user's own directory, for each gateway; commands renew them.
 
+mod callback;
 mod flow;
 mod kept;
 

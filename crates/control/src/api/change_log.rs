@@ -128,11 +128,11 @@ impl ChangeLog {
         let kind = EventKind::OperatorChange;
         let Some(sinks) = self.events.as_ref().filter(|sinks| sinks.handle(kind)) else { return };
         let facts = EventFacts::Operator {
-            user: entry.user.clone(),
+            user: template_text(&entry.user),
             address: entry.address.clone().unwrap_or_default(),
             action: entry.action.clone(),
             kind: entry.kind.clone(),
-            target: entry.target.clone(),
+            target: template_text(&entry.target),
             status: entry.status,
         };
         let message = "An operator has changed something.".into();
@@ -157,6 +157,16 @@ impl ChangeLog {
             etag,
         }
     }
+}
+
+/// A text for templates, which escape quotes but nothing else that JSON escapes.
+fn template_text(text: &str) -> String {
+    let plain = |character: char| match character {
+        '\\' => '/',
+        character if character.is_control() => ' ',
+        character => character,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// Writes entries to the store while the gateway runs.

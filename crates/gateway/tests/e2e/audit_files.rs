@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::commands::tollgate;
 use crate::harness::{Gateway, Setup, Upstream, api, eventually};
 use crate::operator_tokens::{call, made};
+use crate::webhooks::webhook;
 
 fn start(file: &Path) -> Gateway {
     let conf = json!({"tollgate": {"operators": {"audit_file": file}}});
@@ -151,8 +152,7 @@ fn a_file_that_cannot_be_written_is_told_at_the_start() {
 #[test]
 fn a_webhook_is_told_of_each_change_as_it_happens() {
     let receiver = Upstream::ok();
-    let meta = json!({"method": "POST", "target_path": receiver.url(), "event_timeout": 0});
-    let handler = json!({"handler_name": "eh_web_hook_handler", "handler_meta": meta});
+    let handler = webhook(&receiver, json!({}));
     let policies = tempfile::tempdir().expect("a folder");
     let conf = json!({
         "event_handlers": {"events": {"OperatorChange": [handler]}},
@@ -163,7 +163,8 @@ fn a_webhook_is_told_of_each_change_as_it_happens() {
     assert_eq!(gateway.control("POST", "/tyk/policies", &policy.to_string()).status, 200);
     made(&gateway, &json!({"name": "ci", "role": "viewer"}));
     eventually("both are told", || {
-        let told: Vec<Value> = receiver.seen().iter().map(|seen| serde_json::from_str(&seen.text()).expect("JSON")).collect();
+        let json = |text: String| serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+        let told: Vec<Value> = receiver.seen().iter().map(|seen| json(seen.text())).collect();
         let has = |kind: &str, target: &str| {
             told.iter().any(|event| {
                 event["event"] == "OperatorChange"

@@ -220,7 +220,8 @@ impl Person<'_> {
         } else {
             let end = provider.ask(&json!({"sign_in": url, "user": user}))["end"].as_str().unwrap().to_owned();
             let (host, target) = end.trim_start_matches("http://").split_once('/').unwrap();
-            // Of another sign-in, first.
+            // A connection that a browser opens ahead, and an answer of another sign-in.
+            let _ahead = std::net::TcpStream::connect(host).expect("the command listens");
             assert!(fetched(host, "/callback?code=x&state=y").starts_with("HTTP/1.1 404"));
             assert!(fetched(host, &format!("/{target}")).starts_with("HTTP/1.1 200"));
         }

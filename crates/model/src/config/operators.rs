@@ -112,6 +112,10 @@ impl OperatorProvider {
     }
 
     fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        // Callers with an API token are called so in the log of changes.
+        if self.name == "token" {
+            findings.error(&at.key("name"), "must not be \"token\", which stands for tokens");
+        }
         if self.session_s_max > SESSION_S_MAX {
             findings.error(&at.key("session_s_max"), format!("must be at most {SESSION_S_MAX}, a week"));
         }

@@ -1,37 +1,29 @@
 //! What is said between a command and a provider.
 
 use super::super::{CommandFailure, TlsOf};
+use super::callback::{ANSWER_TIME_MAX, returned};
 use super::{Login, unix_s};
 use crate::visible;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http_body_util::Full;
 use hyper::body::Bytes;
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tollgate_outbound::{HttpClient, HttpClientSettings};
 
-/// Time for one answer of a provider.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 /// Largest answer of a provider.
 const ANSWER_BYTES_MAX: usize = 256 << 10;
 /// Time for a person to sign in.
 const SIGN_IN_TIME_MAX: Duration = Duration::from_secs(600);
-/// Longest request line of a browser that comes back.
-const LINE_BYTES_MAX: u64 = 16 << 10;
 /// Seconds between two questions of the device flow, if the provider does not say (RFC 8628, 3.2).
 const POLL_S: u64 = 5;
-/// What the browser shows at the end.
-const PAGE: &str = "<!doctype html><meta charset=utf-8><title>Tollgate</title><p>You may close this page: the command goes on.";
-
 /// A provider, for one of its public clients.
 pub(super) struct Provider {
     client_id: String,
@@ -229,39 +221,6 @@ impl ProviderClient {
             sent.map_err(|_| format!("no answer within {} s", ANSWER_TIME_MAX.as_secs()))?.map_err(|fault| fault.to_string())?;
         Ok((answer.status.as_u16(), serde_json::from_slice(&answer.body).unwrap_or_default()))
     }
-}
-
-/// Waits for the browser that brings a code for this sign-in; anything else gets 404.
-async fn returned(listener: &TcpListener, state: &str, issuer: &str) -> Result<String, String> {
-    loop {
-        let (stream, _) = listener.accept().await.map_err(|error| error.to_string())?;
-        let mut stream = BufReader::new(stream);
-        let mut line = String::new();
-        let read = tokio::io::AsyncReadExt::take(&mut stream, LINE_BYTES_MAX);
-        let mut read = BufReader::new(read);
-        let Ok(Ok(_)) = tokio::time::timeout(ANSWER_TIME_MAX, read.read_line(&mut line)).await else { continue };
-        let query = line.strip_prefix("GET /callback?").and_then(|rest| rest.split(' ').next()).map(pairs).unwrap_or_default();
-        let is_own = query.get("state").map(String::as_str) == Some(state) && query.get("iss").is_none_or(|named| named == issuer);
-        let (status, page) = if is_own { ("200 OK", PAGE) } else { ("404 Not Found", "") };
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nReferrer-Policy: \
-             no-referrer\r\nConnection: close\r\n\r\n{page}",
-            page.len()
-        );
-        let _ = stream.get_mut().write_all(head.as_bytes()).await;
-        let _ = stream.get_mut().shutdown().await;
-        if is_own {
-            return match (query.get("code"), query.get("error")) {
-                (Some(code), None) => Ok(code.clone()),
-                (_, error) => Err(format!("the provider refuses: {}", error.map_or("no code", String::as_str))),
-            };
-        }
-    }
-}
-
-fn pairs(query: &str) -> HashMap<String, String> {
-    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
-    query.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (decoded(name), decoded(value))).collect()
 }
 
 /// Opens a browser if there is one; the address is printed anyway.

@@ -29,6 +29,7 @@ fn what_cannot_work_is_a_problem_at_its_place() {
     let at = |member: &str| format!("$.tollgate.operators.providers[0].{member}");
     for (change, place) in [
         (json!({"name": "a/b"}), "name"),
+        (json!({"name": "token"}), "name"),
         (json!({"issuer": "id.example.com"}), "issuer"),
         (json!({"issuer": "https://id.example.com?x"}), "issuer"),
         (json!({"client_id": ""}), "client_id"),

@@ -363,7 +363,7 @@ fn configuration(file: Option<&Path>) -> Result<GatewayConfig, CommandFailure> {
 /// What a person calls the gateway at this address with; `None` if they are not signed in, or a secret is given.
 fn sign_in(address: &GatewayAddress, file: Option<&Path>, tls: TlsOf) -> Result<Option<String>, CommandFailure> {
     let is_told = |name: &&str| std::env::var(name).is_ok_and(|text| !text.is_empty());
-    if file.is_some() || SECRET_VARIABLES.iter().any(|name| is_told(name)) {
+    if file.is_some() || SECRET_VARIABLES.iter().any(is_told) {
         return Ok(None);
     }
     login::identity_token(&address.to_string(), tls)

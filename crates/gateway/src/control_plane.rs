@@ -12,6 +12,7 @@ use tollgate_control::audit_file::AuditFile;
 use tollgate_control::definitions::Reloads;
 use tollgate_control::nodes::{Nodes, OwnFigures};
 use tollgate_control::portal_door::PortalDoor;
+use tollgate_control::portal_providers::portal_providers;
 use tollgate_control::statistics::Statistics;
 use tollgate_data::cache_purger::CachePurger;
 use tollgate_model::config::{AcmeCertificate, GatewayConfig};
@@ -54,7 +55,8 @@ impl ControlPlane {
         let portal = portal_settings.is_served().then(|| {
             let door =
                 Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone(), token_store: parts.token_store.clone() });
-            Portal::new(portal_settings.clone(), shared.keys.kept_store(), door).map(Arc::new)
+            let providers = portal_providers(portal_settings, shared)?;
+            Portal::new(portal_settings.clone(), shared.keys.kept_store(), door, providers).map(Arc::new)
         });
         let control = Control {
             shared: shared.clone(),

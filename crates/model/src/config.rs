@@ -51,7 +51,7 @@ pub use oas::OasConfig;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
 pub use operators::{ControlSecretUse, OperatorProvider, OperatorRole, OperatorRule, OperatorSettings, audit_end};
 pub use plugins::{CoprocessOptions, GrpcTls, OnPluginFailure, PluginSettings};
-pub use portal::{PortalColours, PortalMail, PortalMailTls, PortalSettings, PortalSignUp, PortalSignUpRule};
+pub use portal::{PortalColours, PortalMail, PortalMailTls, PortalProvider, PortalSettings, PortalSignUp, PortalSignUpRule};
 pub use security::{CertificateMonitor, Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;

@@ -4,6 +4,7 @@
 
 mod application;
 mod catalogue;
+mod connections;
 mod developer;
 mod documents;
 mod door;

@@ -14,6 +14,7 @@ use tollgate_admin::{Tries, users};
 use tollgate_clock::unix_s;
 use tollgate_model::config::PortalSettings;
 use tollgate_offload::{FairThreads, ThreadPlan, half_of_the_cores};
+use tollgate_signin::SignInProvider;
 use tollgate_store::Store;
 
 /// Bytes of a logo.
@@ -25,6 +26,8 @@ const PASSWORDS_MAX: usize = 64;
 pub struct Portal {
     pub(crate) settings: PortalSettings,
     pub(crate) documents: PortalDocuments,
+    /// Where developers sign in, in the order of the settings.
+    pub(crate) providers: Vec<SignInProvider>,
     pub(crate) door: Arc<dyn GatewayDoor>,
     pub(crate) mail: MailQueue,
     pub(crate) letterhead: Letterhead,
@@ -46,13 +49,20 @@ impl Portal {
     ///
     /// # Errors
     /// A file of the settings can't be read, or the system has no threads.
-    pub fn new(settings: PortalSettings, store: Arc<dyn Store>, door: Arc<dyn GatewayDoor>) -> Result<Self, String> {
-        if !settings.has_mail() {
-            return Portal::with_mail(settings, store, door, (MailQueue::nowhere(), None));
-        }
-        let (queue, waiting) = MailQueue::pair();
-        let postman = Postman::new(&settings.mail, waiting)?;
-        Portal::with_mail(settings, store, door, (queue, Some(postman)))
+    pub fn new(
+        settings: PortalSettings,
+        store: Arc<dyn Store>,
+        door: Arc<dyn GatewayDoor>,
+        providers: Vec<SignInProvider>,
+    ) -> Result<Self, String> {
+        let mail = if settings.has_mail() {
+            let (queue, waiting) = MailQueue::pair();
+            let postman = Postman::new(&settings.mail, waiting)?;
+            (queue, Some(postman))
+        } else {
+            (MailQueue::nowhere(), None)
+        };
+        Ok(Portal { providers, ..Portal::with_mail(settings, store, door, mail)? })
     }
 
     pub(crate) fn with_mail(
@@ -68,6 +78,7 @@ impl Portal {
             letterhead: Letterhead { portal: settings.name.clone(), url: settings.url.clone() },
             logo: logo(&settings)?,
             documents: PortalDocuments::new(store),
+            providers: Vec::new(),
             door,
             mail,
             postman: Mutex::new(postman),

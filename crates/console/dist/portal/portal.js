@@ -99,31 +99,40 @@ children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(Error
 ication",children:i("select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.name},one.id)),i("option",{value:"",children:"\
 A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`My ${product.name} application`,required:!0})}),
 !plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),i("p",{class:"row end",children:i(Button,
-{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"pa\
-nel",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);setBusy(!0),setRefused(null);try{await send(form)}catch(failure){setRefused(
-`${failure.message.replace(/[.]?$/,".")}`)}finally{setBusy(!1)}},children:[i("h1",{children:title}),children,refused&&i("p",{class:"bad",role:"alert",children:refused}),
-i(Button,{kind:"primary",type:"submit",disabled:busy,children:action}),below]})})}var text=(form,name)=>String(form.get(name)??"");function Mail(){return i(Field,
-{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0,autofocus:!0})})}function NewPassword(){return i(Field,{label:"\
-Password",hint:"At least 12 characters.",children:i("input",{name:"password",type:"password",autocomplete:"new-password",minLength:12,required:!0})})}function SignIn(){
-return i(Door,{title:"Sign in",action:"Sign in",send:async form=>{enter(await call("POST","session",{mail:text(form,"mail"),password:text(form,"password")})),location.
-hash==="#/sign-in"&&go("#/")},below:i("p",{class:"row",children:[facts.value?.has_mail&&i("a",{href:"#/forgotten",children:"Forgotten the password?"}),facts.value?.
-signs_up&&i("a",{href:"#/sign-up",children:"Sign up"})]}),children:[i(Mail,{}),i(Field,{label:"Password",children:i("input",{name:"password",type:"password",autocomplete:"\
-current-password",required:!0})})]})}function SignUp(){let[sent,setSent]=w(!1);if(sent)return i("div",{class:"door",children:i("div",{class:"panel",children:[i(
-"h1",{children:"Look into your mail"}),i("p",{children:"We have sent you a link to go on with. It works for 24 hours."})]})});let send=async form=>{await call("\
-POST","accounts",{mail:text(form,"mail"),name:text(form,"name")}),setSent(!0)},domains=facts.value?.domains??[];return i(Door,{title:"Sign up",action:"Send the \
-link",send,below:i("p",{children:i("a",{href:"#/sign-in",children:"Sign in instead"})}),children:[domains.length>0&&i(Note,{children:["Accounts are for addresse\
-s of ",domains.join(", "),"."]}),i(Field,{label:"Your name",children:i("input",{name:"name",autocomplete:"name",required:!0,maxLength:100,autofocus:!0})}),i(Field,
-{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0})})]})}function Forgotten(){let[sent,setSent]=w(!1);return sent?
-i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),i("p",{children:"If there is an account with this addre\
-ss, a link is on its way. It works for an hour."})]})}):i(Door,{title:"Forgotten password",action:"Send a link",send:async form=>{await call("POST","password/fo\
-rgotten",{mail:text(form,"mail")}),setSent(!0)},children:i(Mail,{})})}function Welcome({token}){let[known,setKnown]=w(!1),accept=async()=>{await call("POST","in\
-vitations",{token}),go("#/teams")};return developer.value?i(Door,{title:"Accept the invitation",action:"Accept",send:accept,children:i("p",{children:["You are s\
-igned in as ",developer.value.mail,"."]})}):known?i($,{children:[i("div",{class:"door",children:i(Note,{children:"There is an account with this address. Sign in\
- to go on."})}),i(SignIn,{})]}):i(Door,{title:"Welcome",action:"Create the account",send:async form=>{let name=text(form,"name");try{enter(await call("POST","pa\
-ssword",{token,password:text(form,"password"),...name?{name}:{}})),go("#/")}catch(failure){if(failure instanceof Failure&&failure.kind==="has_account")setKnown(
-!0);else throw failure}},children:[i("p",{children:"Choose a password for your account."}),i(NewPassword,{}),i(Field,{label:"Your name",hint:"Empty to keep the \
-one you signed up with.",children:i("input",{name:"name",autocomplete:"name",maxLength:100})})]})}function Password({token}){return i(Door,{title:"New password",
-action:"Save",send:async form=>{enter(await call("POST","password",{token,password:text(form,"password")})),go("#/")},children:i(NewPassword,{})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),Search=later("Search");function Frame(){let{parts}=route.value,[menu,setMenu]=w(
+{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,above,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"\
+panel",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);setBusy(!0),setRefused(null);try{await send(form)}catch(failure){
+setRefused(`${failure.message.replace(/[.]?$/,".")}`)}finally{setBusy(!1)}},children:[i("h1",{children:title}),above,children,refused&&i("p",{class:"bad",role:"\
+alert",children:refused}),i(Button,{kind:"primary",type:"submit",disabled:busy,children:action}),below]})})}var text=(form,name)=>String(form.get(name)??"");function Mail(){
+return i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0,autofocus:!0})})}function NewPassword(){return i(
+Field,{label:"Password",hint:"At least 12 characters.",children:i("input",{name:"password",type:"password",autocomplete:"new-password",minLength:12,required:!0})})}
+var REFUSED={refused:"The provider's answer is no proof of who you are. Try again.",unreachable:"The provider can't be asked at the moment. Try again later.",no_mail:"\
+The provider does not say that it has verified a mail address of yours.",suspended:"An operator has suspended this account.",invitation:"An account needs an inv\
+itation.",domain:"Accounts are for mail addresses of some domains, and yours is not one of them.",too_many:"Too many tries. Wait a while, then try again."};function Connect({
+token}){return i(Door,{title:"Connect your account",action:"Connect",send:async form=>{enter(await call("POST","connection",{token,password:text(form,"password")})),
+go("#/")},children:[i("p",{children:"There is an account with your mail address. Give its password once; from then on, the provider's sign-in leads into it."}),
+i(Field,{label:"Password",children:i("input",{name:"password",type:"password",autocomplete:"current-password",required:!0,autofocus:!0})})]})}function SignIn(){
+let send=async form=>{enter(await call("POST","session",{mail:text(form,"mail"),password:text(form,"password")})),location.hash.startsWith("#/sign-in")&&go("#/")},
+refused=route.value.query.get("refused"),providers=facts.value?.providers??[];return i(Door,{title:"Sign in",action:"Sign in",send,above:i($,{children:[refused&&
+i(Note,{tone:"bad",icon:"alert",children:REFUSED[refused]??REFUSED.refused}),providers.map(one=>i(LinkButton,{href:`sign-in/${one.name}`,children:["Sign in with\
+ ",one.title]},one.name)),providers.length>0&&i("p",{children:"Or with a password:"})]}),below:i("p",{class:"row",children:[facts.value?.has_mail&&i("a",{href:"\
+#/forgotten",children:"Forgotten the password?"}),facts.value?.signs_up&&i("a",{href:"#/sign-up",children:"Sign up"})]}),children:[i(Mail,{}),i(Field,{label:"Pa\
+ssword",children:i("input",{name:"password",type:"password",autocomplete:"current-password",required:!0})})]})}function SignUp(){let[sent,setSent]=w(!1);if(sent)
+return i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),i("p",{children:"We have sent you a link to go o\
+n with. It works for 24 hours."})]})});let send=async form=>{await call("POST","accounts",{mail:text(form,"mail"),name:text(form,"name")}),setSent(!0)},domains=facts.
+value?.domains??[];return i(Door,{title:"Sign up",action:"Send the link",send,below:i("p",{children:i("a",{href:"#/sign-in",children:"Sign in instead"})}),children:[
+domains.length>0&&i(Note,{children:["Accounts are for addresses of ",domains.join(", "),"."]}),i(Field,{label:"Your name",children:i("input",{name:"name",autocomplete:"\
+name",required:!0,maxLength:100,autofocus:!0})}),i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0})})]})}
+function Forgotten(){let[sent,setSent]=w(!1);return sent?i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),
+i("p",{children:"If there is an account with this address, a link is on its way. It works for an hour."})]})}):i(Door,{title:"Forgotten password",action:"Send a\
+ link",send:async form=>{await call("POST","password/forgotten",{mail:text(form,"mail")}),setSent(!0)},children:i(Mail,{})})}function Welcome({token}){let[known,
+setKnown]=w(!1),accept=async()=>{await call("POST","invitations",{token}),go("#/teams")};return developer.value?i(Door,{title:"Accept the invitation",action:"Ac\
+cept",send:accept,children:i("p",{children:["You are signed in as ",developer.value.mail,"."]})}):known?i($,{children:[i("div",{class:"door",children:i(Note,{children:"\
+There is an account with this address. Sign in to go on."})}),i(SignIn,{})]}):i(Door,{title:"Welcome",action:"Create the account",send:async form=>{let name=text(
+form,"name");try{enter(await call("POST","password",{token,password:text(form,"password"),...name?{name}:{}})),go("#/")}catch(failure){if(failure instanceof Failure&&
+failure.kind==="has_account")setKnown(!0);else throw failure}},children:[i("p",{children:"Choose a password for your account."}),i(NewPassword,{}),i(Field,{label:"\
+Your name",hint:"Empty to keep the one you signed up with.",children:i("input",{name:"name",autocomplete:"name",maxLength:100})})]})}function Password({token}){
+return i(Door,{title:"New password",action:"Save",send:async form=>{enter(await call("POST","password",{token,password:text(form,"password")})),go("#/")},children:i(
+NewPassword,{})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),Search=later("Search");function Frame(){let{parts}=route.value,[menu,setMenu]=w(
 !1);if(S(()=>{setMenu(!1),document.title=[facts.value?.name].filter(Boolean).join(" - ")},[route.value,facts.value]),silent.value)return i("main",{class:"door",
 children:i(Note,{tone:"bad",icon:"alert",actions:i(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value})});if(!facts.value)return null;let at=parts[0]??
 "",current=place=>place===at||place===""&&at==="products"?"page":void 0;return i("div",{class:"portal",children:[i("a",{class:"skip",href:"#content",onClick:event=>{
@@ -140,8 +149,8 @@ value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light colours":"Dark co
 function view(parts){let[place="",one="",more="",third=""]=parts,inside=page=>developer.value?page:i(SignIn,{});switch(place){case"":return i(Catalogue,{});case"\
 products":return more==="apis"?i(ApiDocument,{product:one,api:third}):i(ProductPage,{id:one});case"pages":return i(GuidePage,{id:one});case"search":return i(Search,
 {});case"sign-in":return developer.value?i(Catalogue,{}):i(SignIn,{});case"sign-up":return i(SignUp,{});case"forgotten":return i(Forgotten,{});case"welcome":return i(
-Welcome,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,{id:one}):i(Applications,{}));case"tea\
-ms":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({failure}){let words=failure instanceof
-Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,children:i(LinkButton,{href:"#/",
-children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
+Welcome,{token:one});case"connect":return i(Connect,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,
+{id:one}):i(Applications,{}));case"teams":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({
+failure}){let words=failure instanceof Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,
+children:i(LinkButton,{href:"#/",children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
 app");root&&he(i(App,{}),root);

@@ -3,11 +3,12 @@
 
 use super::Control;
 use super::answer::{ControlAnswer, ok};
+use crate::provider_rules::provider_rules;
 use axum::extract::State;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use tollgate_access::jwt::{JwtToken, SetRules};
+use tollgate_access::jwt::JwtToken;
 use tollgate_admin::sessions::LIFE_S_MAX;
 use tollgate_admin::{Operator, OperatorScope, ProviderSession, Role};
 use tollgate_clock::unix_s;
@@ -16,7 +17,6 @@ use tollgate_data::gateway_state::GatewayState;
 use tollgate_model::config::{ControlSecretUse, OperatorProvider, OperatorSettings};
 use tollgate_signin::{EndedSessions, RelyingParty, SignInFault, SignInProvider, SignedIdentity};
 use tollgate_store::{DocumentSpace, StoreFault};
-use tollgate_tls::{ServiceKind, TlsRules};
 use utoipa::ToSchema;
 
 /// How long the end of a session is remembered: longer than any session.
@@ -76,9 +76,6 @@ pub(super) async fn providers(State(control): State<Arc<Control>>) -> ControlAns
 
 impl OperatorDoor {
     fn new(settings: &OperatorProvider, redirect_uri: String, shared: &GatewayState) -> Result<Self, String> {
-        let callers = &shared.settings.callers;
-        let tls = TlsRules { insecure: callers.insecure_jwks_tls, service: ServiceKind::OAuth, ..TlsRules::default() };
-        let rules = SetRules { tls, age_max: callers.jwks_age_max, discovered: true };
         let party = RelyingParty {
             provider: settings.name.clone(),
             issuer: settings.issuer.clone(),
@@ -88,7 +85,7 @@ impl OperatorDoor {
             scopes: settings.scopes.clone(),
             algorithms: settings.algorithms.clone(),
         };
-        let provider = SignInProvider::new(party, &rules, shared.registry.auth_client.clone())?;
+        let provider = SignInProvider::new(party, &provider_rules(shared), shared.registry.auth_client.clone())?;
         Ok(OperatorDoor { settings: settings.clone(), provider })
     }
 

@@ -161,6 +161,7 @@ mod plugins;
 mod portal;
 mod portal_clients;
 mod portal_host;
+mod portal_providers;
 mod portal_sync;
 mod probes;
 mod prometheus;

@@ -15,7 +15,7 @@ use crate::real_clients::python;
 use crate::servers::{Server, free_port};
 use crate::shared_keys::on;
 
-const PASSWORD: &str = "correct horse battery";
+pub(crate) const PASSWORD: &str = "correct horse battery";
 /// From the first page to the first successful call, with the link in the mail.
 const CLICKS_MAX: usize = 8;
 
@@ -145,7 +145,7 @@ impl Stage {
         answer.json()
     }
 
-    fn page(&self, view: &str) -> String {
+    pub(crate) fn page(&self, view: &str) -> String {
         format!("http://127.0.0.1:{}/{view}", self.portal)
     }
 
@@ -158,7 +158,7 @@ impl Stage {
 pub(crate) struct Caller {
     port: u16,
     host: String,
-    cookie: String,
+    pub cookie: String,
 }
 
 impl Caller {

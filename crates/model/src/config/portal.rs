@@ -1,5 +1,6 @@
 //! `tollgate.portal`: pages where developers find APIs, and get keys for them.
 
+use super::sign_in::ProviderMembers;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use schemars::JsonSchema;
@@ -35,6 +36,28 @@ pub struct PortalSettings {
     pub sign_up: PortalSignUp,
     /// Mails that the portal sends.
     pub mail: PortalMail,
+    /// Providers of OpenID Connect at which developers sign in.
+    pub providers: Vec<PortalProvider>,
+}
+
+/// A provider of OpenID Connect.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PortalProvider {
+    /// What it is called in addresses: letters, digits and `-`.
+    pub name: String,
+    /// What the button says; the name if empty.
+    pub title: String,
+    /// Its issuer, exactly as its tokens name it.
+    pub issuer: String,
+    /// The portal's client at the provider.
+    pub client_id: String,
+    /// The secret of this client; empty for a public one.
+    pub client_secret: String,
+    /// What is asked for, besides `openid` and `email`.
+    pub scopes: Vec<String>,
+    /// Signing algorithms of identity tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty.
+    pub algorithms: Vec<String>,
 }
 
 /// Colours of the portal's pages, as `#rrggbb`.
@@ -118,6 +141,7 @@ impl Default for PortalSettings {
             colours: PortalColours::default(),
             sign_up: PortalSignUp::default(),
             mail: PortalMail::default(),
+            providers: Vec::new(),
         }
     }
 }
@@ -212,6 +236,21 @@ impl PortalSettings {
         if self.has_mail() {
             self.mail.check(&at.key("mail"), findings);
         }
+        for (index, provider) in self.providers.iter().enumerate() {
+            let earlier = self.providers.iter().take(index).map(PortalProvider::members);
+            provider.members().check(&at.key("providers").index(index), earlier, findings);
+        }
+    }
+}
+
+impl PortalProvider {
+    fn members(&self) -> ProviderMembers<'_> {
+        ProviderMembers { name: &self.name, issuer: &self.issuer, client_id: &self.client_id, algorithms: &self.algorithms }
+    }
+
+    /// What the button says.
+    pub fn shown(&self) -> &str {
+        if self.title.is_empty() { &self.name } else { &self.title }
     }
 }
 

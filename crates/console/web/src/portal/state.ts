@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { call, ended, get } from "../call";
 
-export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean }
+export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean; providers: { name: string; title: string }[] }
 export interface Developer { id: string; mail: string; name: string; teams: string[] }
 interface State { portal: Facts; developer: Developer | null }
 

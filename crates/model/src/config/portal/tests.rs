@@ -23,4 +23,8 @@ fn a_portal_has_a_port_or_a_host_and_two_urls() {
     for host in ["developers.test:8080", "*.test", "a..b", "-a.test", "https://developers.test", "a b", &"a.".repeat(150)] {
         check(&format!(r#"{{"host": {host:?}, {urls}}}"#), &["$.tollgate.portal.host"]);
     }
+    let provider = r#"{"name": "a", "issuer": "https://login.test", "client_id": "portal"}"#;
+    check(&format!(r#"{{"host": "developers.test", {urls}, "providers": [{provider}]}}"#), &[]);
+    let twice = ["$.tollgate.portal.providers[1].name", "$.tollgate.portal.providers[1].issuer"];
+    check(&format!(r#"{{"host": "developers.test", {urls}, "providers": [{provider}, {provider}]}}"#), &twice);
 }

@@ -37,7 +37,7 @@ impl Store for NotingStore {
 
 /// What a call cost, and what it said.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct CallCost {
     answer: (u16, Value),
     asked: Vec<String>,
     hashed: usize,
@@ -62,7 +62,7 @@ async fn known_and_unknown_addresses_cost_the_same_and_are_answered_alike() {
     ];
     let mut address = 0;
     for (path, body) in calls {
-        let mut seen: Vec<(&str, Seen)> = Vec::new();
+        let mut seen: Vec<(&str, CallCost)> = Vec::new();
         let cases = [("ada", "a wrong password"), ("eve", "a wrong password"), ("mallory", password), ("bob", password)];
         // Without a password, Mallory is another Eve.
         for (name, tried) in cases.into_iter().filter(|(name, _)| *name != "mallory" || path == "/api/session") {
@@ -73,7 +73,7 @@ async fn known_and_unknown_addresses_cost_the_same_and_are_answered_alike() {
             let answer = guest.call("POST", path, body(&format!("{name}@example.com"), tried)).await;
             let hashed = test.portal.hashed_passwords.load(Ordering::Relaxed) - hashed;
             let asked = store.asked.lock().unwrap().clone();
-            seen.push((name, Seen { answer, asked, hashed }));
+            seen.push((name, CallCost { answer, asked, hashed }));
         }
         let (first, work) = &seen[0];
         assert!(!work.asked.is_empty(), "{path}");

@@ -19,6 +19,14 @@ struct OwnRequest {
     body: String,
 }
 
+/// What became of the requests of a source at a level.
+#[derive(Default)]
+struct Row {
+    sent: usize,
+    /// By the rules that denied them.
+    denied: BTreeMap<String, usize>,
+}
+
 /// The examples of all operations.
 fn of_control_api(document: &Value) -> Vec<OwnRequest> {
     let mut found = Vec::new();
@@ -126,7 +134,7 @@ fn what_the_rules_deny_of_own_traffic_is_known() {
     let gateway = Gateway::start(json!({"tollgate": {"waf": {"rules": core_rule_set()}}}), (1..=4).map(at_level));
     let document = gateway.control("GET", "/tyk/openapi.json", "").json();
     let requests: Vec<OwnRequest> = of_control_api(&document).into_iter().chain(of_mcp()).chain(of_models()).collect();
-    let mut table: BTreeMap<(&str, u8), (usize, BTreeMap<String, usize>)> = BTreeMap::new();
+    let mut table: BTreeMap<(&str, u8), Row> = BTreeMap::new();
     for level in 1..=4 {
         for own in &requests {
             let mut lines = vec!["User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"];
@@ -137,14 +145,14 @@ fn what_the_rules_deny_of_own_traffic_is_known() {
             let response = gateway.send(request(&own.method, &format!("/l{level}{}", own.target), &lines, &own.body));
             assert!([200, 403].contains(&response.status), "{} {} {}: {response}", own.method, own.target, own.body);
             let row = table.entry((own.source, level)).or_default();
-            row.0 += 1;
+            row.sent += 1;
             if response.status == 403 {
-                *row.1.entry(rules_of(&gateway.log())).or_default() += 1;
+                *row.denied.entry(rules_of(&gateway.log())).or_default() += 1;
             }
         }
     }
     let mut found = String::new();
-    for ((source, level), (sent, denied)) in &table {
+    for ((source, level), Row { sent, denied }) in &table {
         writeln!(found, "{source}, level {level}: {} of {sent}", denied.values().sum::<usize>()).unwrap();
         denied.iter().for_each(|(rules, count)| writeln!(found, "  {count} by {rules}").unwrap());
     }

@@ -1,7 +1,8 @@
-//! Who operates a gateway: roles and scopes, users and their passwords, tokens, sessions, waits after wrong tries, masks for secrets, and differences between
-//! two versions of a document. No I/O; the clock is a parameter.
+//! Who operates a gateway: roles and scopes, users and their passwords, tokens, sessions, waits after wrong tries, masks for secrets, the lines
+//! of audit files, and differences between two versions of a document. No I/O; the clock is a parameter.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod difference;
 pub mod guesses;
 pub mod mask;
@@ -14,12 +15,13 @@ pub mod tokens;
 pub mod tries;
 pub mod users;
 
+pub use audit::{AuditChain, AuditCheck};
 pub use difference::{Difference, differences};
 pub use guesses::Guesses;
 pub use mask::{MASK, RawKeys};
 pub use role::Role;
 pub use scope::OperatorScope;
-pub use sessions::{Operator, Sessions};
+pub use sessions::{FoundSession, Operator, ProviderSession, Sessions};
 pub use tokens::{ApiToken, ApiTokens};
 pub use tries::Tries;
 pub use users::{User, Users};

@@ -2,6 +2,7 @@
 //! resources have the requests.
 
 mod apis;
+mod audit;
 mod cache;
 mod certs;
 mod change_answer;
@@ -12,6 +13,7 @@ mod document;
 mod history;
 mod import;
 mod keys;
+mod login;
 mod policies;
 mod prove;
 mod replay;
@@ -71,6 +73,12 @@ pub enum CliRequest {
     History(history::HistoryCommand),
     /// Make, list and revoke tokens for automation.
     Tokens(About<tokens::TokenCommand>),
+    /// Check audit files: whether a line was changed, removed or put in.
+    Audit(audit::AuditOptions),
+    /// Sign in at a provider of OpenID Connect; commands then call the gateway as you.
+    Login(login::LoginCommand),
+    /// End the sign-in for a gateway.
+    Logout(GatewayOptions),
     /// Show what language models cost, by model, provider, key and more.
     Spend(spend::SpendCommand),
     /// Reload definitions and policies, and report errors in them.
@@ -105,8 +113,8 @@ pub struct GatewayOptions {
     /// URL of the control API [default: TOLLGATE_URL, else the address in the configuration, else http://127.0.0.1:8080]
     #[arg(long, global = true, value_name = "URL", help_heading = "Gateway")]
     url: Option<String>,
-    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, secret of the configuration, else the
-    /// one that the gateway generated in its data directory]
+    /// File with the secret or a token, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, your sign-in with tollgate login,
+    /// secret of the configuration, else the one that the gateway generated in its data directory]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Gateway")]
     secret_file: Option<PathBuf>,
     /// The gateway's configuration file, which has its address and secret
@@ -122,6 +130,9 @@ pub struct GatewayOptions {
     #[arg(long, global = true, help_heading = "Gateway")]
     json: bool,
 }
+
+/// Variables with the secret, which come before a sign-in.
+const SECRET_VARIABLES: [&str; 2] = ["TOLLGATE_SECRET", "TYK_GW_SECRET"];
 
 /// Why a command failed. Each kind has its exit code, for scripts.
 #[derive(Debug)]
@@ -208,6 +219,9 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
         CliRequest::Replay(command) => replay_command::run(&command, tls),
         CliRequest::Rollback(command) => rollback::run(&command, tls),
         CliRequest::History(command) => history::run(&command, tls),
+        CliRequest::Audit(options) => audit::run(options),
+        CliRequest::Login(command) => login::login(&command, tls),
+        CliRequest::Logout(gateway) => login::logout(&gateway, tls),
         CliRequest::Spend(command) => spend::run(&command, tls),
         CliRequest::Reload(gateway) => status::reload(&Gateway::new(&gateway, tls)?),
         CliRequest::Status { upstreams: true, gateway, .. } => status::upstreams(&Gateway::new(&gateway, tls)?),
@@ -220,6 +234,8 @@ fn print_answer(request: CliRequest, tls: TlsOf) -> Result<(), CommandFailure> {
 pub(crate) struct Gateway {
     connection: GatewayConnection,
     secret: Option<String>,
+    /// Whether that is a person's sign-in.
+    is_signed_in: bool,
     /// Names of the health and readiness endpoints.
     health_names: [String; 2],
     /// Whether answers are printed as received.
@@ -230,6 +246,18 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     fn new(options: &GatewayOptions, tls: TlsOf) -> Result<Self, CommandFailure> {
+        let (gateway, config) = Gateway::anonymous(options, tls)?;
+        let sign_in = sign_in(gateway.connection.address(), options.secret_file.as_deref(), tls)?;
+        let is_signed_in = sign_in.is_some();
+        let secret = match sign_in {
+            Some(token) => Some(token),
+            None => secret(options.secret_file.as_deref(), &config)?,
+        };
+        Ok(Gateway { secret, is_signed_in, ..gateway })
+    }
+
+    /// A gateway that is not told who calls, and the configuration that says where it is.
+    fn anonymous(options: &GatewayOptions, tls: TlsOf) -> Result<(Self, GatewayConfig), CommandFailure> {
         let is_complete = options.conf.is_none() && options.secret_file.is_some();
         let url = options.url.clone().or_else(|| std::env::var("TOLLGATE_URL").ok().filter(|url| !url.is_empty()));
         let config = match &url {
@@ -242,14 +270,16 @@ impl Gateway {
                 .map_err(|reason| CommandFailure::Usage(format!("{url} is no address of a gateway: {reason}")))?,
             None => GatewayAddress::of(&config),
         };
-        Ok(Gateway {
+        let gateway = Gateway {
             connection: GatewayConnection::new(address, options.insecure, tls, Duration::from_secs(options.timeout.max(1)))?,
             tls,
             timeout: Duration::from_secs(options.timeout.max(1)),
-            secret: secret(options.secret_file.as_deref(), &config)?,
-            health_names: [config.health_check_endpoint_name, config.readiness_check_endpoint_name],
+            secret: None,
+            is_signed_in: false,
+            health_names: [config.health_check_endpoint_name.clone(), config.readiness_check_endpoint_name.clone()],
             json: options.json,
-        })
+        };
+        Ok((gateway, config))
     }
 
     /// The same gateway, with at least this time for an answer.
@@ -266,10 +296,15 @@ impl Gateway {
         if status == 403 && message.starts_with("Attempted administrative access") {
             let address = self.connection.address();
             return Err(CommandFailure::Secret(match &self.secret {
+                Some(_) if self.is_signed_in => {
+                    format!(
+                        "your sign-in for the gateway at {address} has ended, or lets you in no more (tollgate login begins a new one)"
+                    )
+                }
                 Some(_) => format!("the gateway at {address} does not accept this secret (--secret-file names another)"),
                 None => format!(
-                    "the gateway at {address} wants its secret: name its configuration with --conf, or a file with --secret-file, or set \
-                     TOLLGATE_SECRET"
+                    "the gateway at {address} wants its secret: name its configuration with --conf, or a file with --secret-file, set \
+                     TOLLGATE_SECRET, or sign in with tollgate login"
                 ),
             }));
         }
@@ -325,10 +360,25 @@ fn configuration(file: Option<&Path>) -> Result<GatewayConfig, CommandFailure> {
     })
 }
 
-/// The secret in a file, else that of the configuration.
-pub(crate) fn secret_of(file: Option<&Path>, conf: Option<&Path>) -> Result<Option<String>, CommandFailure> {
-    match file {
-        Some(_) => secret(file, &GatewayConfig::default()),
+/// What a person calls the gateway at this address with; `None` if they are not signed in, or a secret is given.
+fn sign_in(address: &GatewayAddress, file: Option<&Path>, tls: TlsOf) -> Result<Option<String>, CommandFailure> {
+    let is_told = |name: &&str| std::env::var(name).is_ok_and(|text| !text.is_empty());
+    if file.is_some() || SECRET_VARIABLES.iter().any(is_told) {
+        return Ok(None);
+    }
+    login::identity_token(&address.to_string(), tls)
+}
+
+/// The secret in a file, else the sign-in for this gateway, else the secret of the configuration.
+pub(crate) fn secret_of(
+    address: &GatewayAddress,
+    file: Option<&Path>,
+    conf: Option<&Path>,
+    tls: TlsOf,
+) -> Result<Option<String>, CommandFailure> {
+    match sign_in(address, file, tls)? {
+        Some(token) => Ok(Some(token)),
+        None if file.is_some() => secret(file, &GatewayConfig::default()),
         None => secret(None, &configuration(conf.map(Path::to_owned).or_else(GatewayConfig::default_file).as_deref())?),
     }
 }

@@ -10,7 +10,7 @@ mod screen;
 mod screen_absent;
 mod text;
 
-use crate::ask::{TlsOf, secret_of};
+use crate::ask::{GatewayAddress, TlsOf, secret_of};
 use crate::visible;
 use clap::{Args, ValueEnum};
 use client::TopClient;
@@ -29,8 +29,8 @@ pub struct TopOptions {
     /// URL of the control API
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     pub url: String,
-    /// File with the secret, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, secret of the configuration, else the
-    /// one that the gateway generated in its data directory]
+    /// File with the secret or a token, - for standard input [default: TOLLGATE_SECRET, TYK_GW_SECRET, your sign-in with tollgate login,
+    /// secret of the configuration, else the one that the gateway generated in its data directory]
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
     /// The secret itself, which other users of this machine can see: better use --secret-file
@@ -61,11 +61,12 @@ pub struct TopOptions {
 
 /// Runs until the user ends it.
 pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
+    let address = GatewayAddress::parse(&options.url).map_err(|reason| format!("{}: {reason}", options.url))?;
     let secret = match &options.secret {
         Some(secret) => secret.clone(),
-        None => secret_of(options.secret_file.as_deref(), options.conf.as_deref())?.unwrap_or_default(),
+        None => secret_of(&address, options.secret_file.as_deref(), options.conf.as_deref(), tls)?.unwrap_or_default(),
     };
-    let client = TopClient::new(&options.url, secret, tls)?;
+    let client = TopClient::new(address, secret, tls)?;
     let nodes = if options.all_nodes { "&nodes=all" } else { "" };
     let asked = TopAsked { nodes, by: options.by, window_s: options.window };
     let interval = Duration::from_millis(options.interval_ms.clamp(100, 3_600_000));

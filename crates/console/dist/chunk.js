@@ -147,64 +147,66 @@ NO_KEY_MAX&&!/\s/.test(text)&&!/^[0-9a-f]{64}$/.test(text)}async function listKe
 `list/keys${query(members)}`,options);try{return await call("POST","list/keys",members,options)}catch(failure){throw failure instanceof Failure&&failure.status===
 405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.
 entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(
-text);var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+text);var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role],scopeText=scope=>[
+...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].join(", ")||"everything";async function load(){try{enter(await get("session"))}catch(failure){
+session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.message}}function enter(found){silent.value=null,
+ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){try{await call("DELETE","sessio\
+n")}finally{location.reload()}}var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
 starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){
 return tailListeners.add(listener),()=>tailListeners.delete(listener)}function empty(name){return{name,times:[],columns:Object.fromEntries(COLUMNS.map(column=>[column,[]]))}}var source=null,retry,together=!1,gateways=D3(1);async function start(){
-if(stop(),!document.hidden){try{let past=await get(`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});gateways.value=past.nodes.length+past.missing.length,
-together=gateways.value>1,read(past)}catch(failure){if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value=
-{kind:"off",words:failure.body?.message??"This gateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(
-retry),source?.close(),source=null}function follow(){let filters=tailFilters.value,topics=filters?"live,tail,changes":"live,changes",opened=!1;source=new EventSource(
-`api/stream${query({topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onopen=()=>{opened=!0},source.addEventListener("live",event=>sample(JSON.parse(
-event.data))),source.addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener(
-"changes",event=>{let data2=JSON.parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined",
-"node_left"].includes(data2.kind)&&start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not ans\
-wer."):refused()}}async function refused(){try{await get(`stream${query({topics:"changes",events:0,nodes:together?"all":void 0})}`,{byItself:!0}),retry=setTimeout(
-()=>{start()},REFUSED_RETRY_MS)}catch(failure){if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)
-return;if(failure.status===400&&together){together=!1,follow();return}state.value={kind:"refused",words:failure.message,since:Date.now()},retry=setTimeout(()=>{
-start()},REFUSED_RETRY_MS)}}function lost(words2){state.value.kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=
-setTimeout(()=>{get("session",{byItself:!0}).then(start,failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.message)})},2e3)}function read(past){ends.
-value={upstream:past.upstream_bounds_us?.at(-1)??3e7,gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(past,"",past.totals),apis.clear();for(let api of past.
-apis??[])apis.set(api.api_id,converted(past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){let[api]=past.apis??[];!api||apis.has(api.
-api_id)||apis.size>=SERIES_MAX||(apis.set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({from_unix_s:from,step_s:step2,samples},name,columns){
-let times=Array.from({length:samples},(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(COLUMNS.map(column=>[column,(columns[column]??times.
-map(()=>null)).map(value=>value==null?null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){let before=now.value;before&&before.node===data2.node&&
-before.nodes.length===data2.nodes.length&&(unrouted.value=Object.fromEntries(Object.entries(data2.unrouted).map(([what,count2])=>[what,Math.max(0,count2-(before.
-unrouted[what]??0))/data2.seconds]))),now.value=data2;let time=data2.unix_ms/1e3;counted=[...counted.filter(({at})=>at>time-REFUSALS_S&&at<time),{at:time,seconds:data2.
-seconds,causes:data2.totals.refusals??{}}];let lasted=counted.reduce((sum,{seconds})=>sum+seconds,0),sums={};for(let{causes}of counted)for(let[cause,number]of Object.
-entries(causes))sums[cause]=(sums[cause]??0)+number/lasted;refusals.value=sums;let grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value=
-{...grown};let named2=new Set;for(let api of data2.apis){named2.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.
-set(api.api_id,series=empty(api.name))}append(series,time,data2.seconds,api)}let quiet=data2.apis.length<APIS_MAX?0:null;for(let[id,series]of apis)named2.has(id)||
-append(series,time,data2.seconds,null,quiet);state.value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){
-series.times.push(time);for(let column of COLUMNS){let value=from?from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].
-push(value==null?null:COUNTS.has(column)?value/seconds:value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.
-splice(0,old);for(let column of COLUMNS)series.columns[column].splice(0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&
-state.value.kind!=="starting"&&start()});tailFilters.subscribe(()=>{source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series)return null;
-let values=series.columns[column],last3=series.times.at(-1)??0,sum=0,number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];
-value!=null&&(sum+=value,number+=1)}return number?sum/number:null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],
-last3=series.times.at(-1)??0,found=null;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||
-value>found)&&(found=value)}return found}function lastSeen(series,column="requests"){if(!series)return null;let values=series.columns[column];for(let at=values.
-length-1;at>=0;at-=1)if((values[at]??0)>0)return series.times[at];return null}var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role];async function load(){
-try{enter(await get("session"))}catch(failure){session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.
-message}}function enter(found){silent.value=null,ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){
-try{await call("DELETE","session")}finally{location.reload()}}var _2=Symbol.for("pv"),m2=0;function i2(t,e2,n,o2,r,f2){e2||(e2={});var a3,l2,u2=e2;if("ref"in u2&&typeof t!="function")for(l2 in u2={},e2)l2=="ref"?a3=e2[l2]:u2[l2]=e2[l2];var s3={type:t,
+if(stop(),!document.hidden){if(session.value?.scope){state.value={kind:"closed",words:"",since:Date.now()},tailFilters.value?.api&&follow();return}try{let past=await get(
+`history${query({apis:APIS_MAX,nodes:"all"})}`,{byItself:!0});gateways.value=past.nodes.length+past.missing.length,together=gateways.value>1,read(past)}catch(failure){
+if(!(failure instanceof Failure)||ended.value)return;if(failure.status===404||failure.status===400){state.value={kind:"off",words:failure.body?.message??"This g\
+ateway keeps no live figures.",since:Date.now()};return}lost(failure.message);return}follow()}}function stop(){clearTimeout(retry),source?.close(),source=null}function follow(){
+let filters=tailFilters.value,topics=session.value?.scope?"tail":filters?"live,tail,changes":"live,changes",opened=!1;source=new EventSource(`api/stream${query(
+{topics,nodes:together?"all":void 0,idle:1,...filters})}`),source.onopen=()=>{opened=!0},source.addEventListener("live",event=>sample(JSON.parse(event.data))),source.
+addEventListener("tail",event=>{let data2=JSON.parse(event.data);tailListeners.forEach(listener=>listener(data2))}),source.addEventListener("changes",event=>{let data2=JSON.
+parse(event.data);["restart","config","config_failed"].includes(data2.kind)&&(marks.value=[...marks.value,data2]),["node_joined","node_left"].includes(data2.kind)&&
+start(),changeListeners.forEach(listener=>listener(data2))}),source.onerror=()=>{stop(),opened?lost("The gateway does not answer."):refused()}}async function refused(){
+try{await get(`stream${query({topics:"changes",events:0,nodes:together?"all":void 0})}`,{byItself:!0}),retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}catch(failure){
+if(!(failure instanceof Failure)||failure.status===0){lost("The gateway does not answer.");return}if(ended.value)return;if(failure.status===400&&together){together=
+!1,follow();return}state.value={kind:"refused",words:failure.message,since:Date.now()},retry=setTimeout(()=>{start()},REFUSED_RETRY_MS)}}function lost(words2){state.
+value.kind!=="lost"&&(state.value={kind:"lost",words:words2,since:Date.now()}),clearTimeout(retry),retry=setTimeout(()=>{get("session",{byItself:!0}).then(start,
+failure=>{failure.kind==="signed_out"?ended.value=!0:lost(failure.message)})},2e3)}function read(past){ends.value={upstream:past.upstream_bounds_us?.at(-1)??3e7,
+gateway:past.gateway_bounds_us?.at(-1)??2e6},totals.value=converted(past,"",past.totals),apis.clear();for(let api of past.apis??[])apis.set(api.api_id,converted(
+past,api.name,api));marks.value=past.marks??[],tick.value+=1}function adopt(past){let[api]=past.apis??[];!api||apis.has(api.api_id)||apis.size>=SERIES_MAX||(apis.
+set(api.api_id,converted(past,api.name,api)),tick.value+=1)}function converted({from_unix_s:from,step_s:step2,samples},name,columns){let times=Array.from({length:samples},
+(_3,at)=>from+(at+1)*step2);return{name,times,columns:Object.fromEntries(COLUMNS.map(column=>[column,(columns[column]??times.map(()=>null)).map(value=>value==null?
+null:COUNTS.has(column)?value/step2:value)]))}}function sample(data2){let before=now.value;before&&before.node===data2.node&&before.nodes.length===data2.nodes.length&&
+(unrouted.value=Object.fromEntries(Object.entries(data2.unrouted).map(([what,count2])=>[what,Math.max(0,count2-(before.unrouted[what]??0))/data2.seconds]))),now.
+value=data2;let time=data2.unix_ms/1e3;counted=[...counted.filter(({at})=>at>time-REFUSALS_S&&at<time),{at:time,seconds:data2.seconds,causes:data2.totals.refusals??
+{}}];let lasted=counted.reduce((sum,{seconds})=>sum+seconds,0),sums={};for(let{causes}of counted)for(let[cause,number]of Object.entries(causes))sums[cause]=(sums[cause]??
+0)+number/lasted;refusals.value=sums;let grown=totals.value;append(grown,time,data2.seconds,data2.totals),totals.value={...grown};let named2=new Set;for(let api of data2.
+apis){named2.add(api.api_id);let series=apis.get(api.api_id);if(!series){if(apis.size>=SERIES_MAX)continue;apis.set(api.api_id,series=empty(api.name))}append(series,
+time,data2.seconds,api)}let quiet=data2.apis.length<APIS_MAX?0:null;for(let[id,series]of apis)named2.has(id)||append(series,time,data2.seconds,null,quiet);state.
+value={kind:"live",words:"",since:Date.now()},tick.value+=1}function append(series,time,seconds,from,absent=null){series.times.push(time);for(let column of COLUMNS){
+let value=from?from[column]??null:COUNTS.has(column)||column==="in_flight"?absent:null;series.columns[column].push(value==null?null:COUNTS.has(column)?value/seconds:
+value)}let old=0;for(;old<series.times.length&&series.times[old]<time-SPAN_S;)old+=1;if(old>60){series.times.splice(0,old);for(let column of COLUMNS)series.columns[column].
+splice(0,old)}}document.addEventListener("visibilitychange",()=>{document.hidden?stop():!ended.value&&state.value.kind!=="starting"&&start()});tailFilters.subscribe(
+()=>{session.value?.scope?start():source&&(stop(),follow())});function latest(series,column,seconds=10){if(!series)return null;let values=series.columns[column],
+last3=series.times.at(-1)??0,sum=0,number=0;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(sum+=value,
+number+=1)}return number?sum/number:null}function highest(series,column,seconds=60){if(!series)return null;let values=series.columns[column],last3=series.times.
+at(-1)??0,found=null;for(let at=values.length-1;at>=0&&series.times[at]>last3-seconds;at-=1){let value=values[at];value!=null&&(found==null||value>found)&&(found=
+value)}return found}function lastSeen(series,column="requests"){if(!series)return null;let values=series.columns[column];for(let at=values.length-1;at>=0;at-=1)
+if((values[at]??0)>0)return series.times[at];return null}var _2=Symbol.for("pv"),m2=0;function i2(t,e2,n,o2,r,f2){e2||(e2={});var a3,l2,u2=e2;if("ref"in u2&&typeof t!="function")for(l2 in u2={},e2)l2=="ref"?a3=e2[l2]:u2[l2]=e2[l2];var s3={type:t,
 props:u2,key:n,ref:a3,__k:null,__:null,__b:0,__e:null,__c:null,constructor:_2,__v:--m2,__i:-1,__u:0};return(r||f2)&&(s3.__source=r,s3.__self=f2),h.vnode&&h.vnode(
 s3),s3}var PATHS={overview:"M2 9l3-4 3 3 3-5 3 4M2 13.5h12",api:"M2 4.5h12M2 8h12M2 11.5h12M5 3v3M10 6.5v3M7 10v3",key:"M10.5 2a3.5 3.5 0 1 1-2.6 5.9L2.5 13.3h2.7v-2h2\
 v-2M11 5.4v.1",policy:"M8 1.7l5.2 2v4.1c0 3.2-2.2 5.4-5.2 6.5-3-1.1-5.2-3.3-5.2-6.5v-4.1zM5.8 8l1.6 1.6 2.9-3.1",client:"M8 8a2.8 2.8 0 1 0 0-5.6A2.8 2.8 0 0 0 \
 8 8zM2.8 14c.4-2.6 2.4-4 5.2-4s4.8 1.4 5.2 4",certificate:"M3 2.5h10v7H3zM5 5h6M5 7h3M10.5 9.5v4.5l-1.5-1-1.5 1V9.5",usage:"M2.5 13.5v-4M6.2 13.5v-8M9.8 13.5v-6\
-M13.5 13.5v-11",model:"M8 1.8l1.5 4.7 4.7 1.5-4.7 1.5-1.5 4.7-1.5-4.7-4.7-1.5 4.7-1.5zM12.8 1.8v2.4M11.6 3h2.4",tail:"M2 3.5h8M2 7h12M2 10.5h9M2 14h5",system:"M\
-2.5 2.5h11v4.5h-11zM2.5 9h11v4.5h-11zM5 4.8h.1M5 11.3h.1M8 4.8h3M8 11.3h3",search:"M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6L14 14",close:"M3.5 3.5l9 9M12.5\
- 3.5l-9 9",menu:"M2 4h12M2 8h12M2 12h12",plus:"M8 3v10M3 8h10",sun:"M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6zM8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3\
-.4 3.4l.900.9M11.7 11.7l.900.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",moon:"M13 9.7A5.6 5.6 0 0 1 6.3 3a5.6 5.6 0 1 0 6.7 6.7z",alert:"M8 2L1.8 13.2h12.4zM8 6.2v3.3M8 1\
-1.4v.1",ok:"M3 8.5l3.2 3.2L13 4.8",info:"M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.3v3.7M8 5v.1",right:"M6 3.5L10.5 8 6 12.5",down:"M3.5 6L8 10.5 12.5 6",up:"M3.5\
- 10L8 5.5 12.5 10",copy:"M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",edit:"M10.5 2.8l2.7 2.7L6 12.7l-3.300.600.6-3.3z",play:"M4.5 2.8l8.5 5.2-8.5 5.2z",pause:"M5 3v10M\
-11 3v10",trash:"M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9",clock:"M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.8V8l2.3 1.5",undo:"M6 3L2.5 6.5 6 10M2.5 6.5H10a3.5\
- 3.5 0 0 1 0 7H7",redo:"M10 3l3.5 3.5L10 10M13.5 6.5H6a3.5 3.5 0 0 0 0 7h3",out:"M6.5 2.5h-4v11h4M10 5l3 3-3 3M13 8H6",table:"M2.5 3h11v10h-11zM2.5 6.5h11M2.5 9\
-.8h11M6.5 3v10",download:"M8 2v8M4.5 7L8 10.5 11.5 7M2.5 13.5h11",more:"M3 8h.1M8 8h.1M13 8h.1",refresh:"M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({
-name}){return i2("svg",{class:"icon",viewBox:"0 0 16 16","aria-hidden":"true",focusable:"false",children:i2("path",{d:PATHS[name]})})}function Logo(){return i2(
-"svg",{class:"logo",viewBox:"0 0 16 16","aria-hidden":"true",children:[i2("rect",{width:"16",height:"16",rx:"3"}),i2("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 \
-6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone,words2){let id=++last;said.value=[...said.value,{id,tone,words:words2}].slice(-SHOWN_MAX),tone===
+M13.5 13.5v-11",model:"M8 1.8l1.5 4.7 4.7 1.5-4.7 1.5-1.5 4.7-1.5-4.7-4.7-1.5 4.7-1.5zM12.8 1.8v2.4M11.6 3h2.4",portal:"M2 3h12v10H2zM2 6h12M4 4.5h.1M5.8 9.5h4.\
+4M8 8v3",tail:"M2 3.5h8M2 7h12M2 10.5h9M2 14h5",system:"M2.5 2.5h11v4.5h-11zM2.5 9h11v4.5h-11zM5 4.8h.1M5 11.3h.1M8 4.8h3M8 11.3h3",search:"M7 12A5 5 0 1 0 7 2a\
+5 5 0 0 0 0 10zM10.6 10.6L14 14",close:"M3.5 3.5l9 9M12.5 3.5l-9 9",menu:"M2 4h12M2 8h12M2 12h12",plus:"M8 3v10M3 8h10",sun:"M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8\
+ 0 0 0 0 5.6zM8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.900.9M11.7 11.7l.900.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",moon:"M13 9.7A5.6 5.6 0 0 1 6.3 3a5.6 5.6\
+ 0 1 0 6.7 6.7z",alert:"M8 2L1.8 13.2h12.4zM8 6.2v3.3M8 11.4v.1",ok:"M3 8.5l3.2 3.2L13 4.8",info:"M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.3v3.7M8 5v.1",right:"M\
+6 3.5L10.5 8 6 12.5",down:"M3.5 6L8 10.5 12.5 6",up:"M3.5 10L8 5.5 12.5 10",copy:"M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3",edit:"M10.5 2.8l2.7 2.7L6 12.7l-3.300.600\
+.6-3.3z",play:"M4.5 2.8l8.5 5.2-8.5 5.2z",pause:"M5 3v10M11 3v10",trash:"M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9",clock:"M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12\
+zM8 4.8V8l2.3 1.5",undo:"M6 3L2.5 6.5 6 10M2.5 6.5H10a3.5 3.5 0 0 1 0 7H7",redo:"M10 3l3.5 3.5L10 10M13.5 6.5H6a3.5 3.5 0 0 0 0 7h3",out:"M6.5 2.5h-4v11h4M10 5l\
+3 3-3 3M13 8H6",table:"M2.5 3h11v10h-11zM2.5 6.5h11M2.5 9.8h11M6.5 3v10",download:"M8 2v8M4.5 7L8 10.5 11.5 7M2.5 13.5h11",more:"M3 8h.1M8 8h.1M13 8h.1",refresh:"\
+M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("svg",{class:"icon",viewBox:"0 0 16 16","aria-hidden":"true",focusable:"false",children:i2(
+"path",{d:PATHS[name]})})}function Logo(){return i2("svg",{class:"logo",viewBox:"0 0 16 16","aria-hidden":"true",children:[i2("rect",{width:"16",height:"16",rx:"\
+3"}),i2("path",{d:"M3.5 12.5V6.5M12.5 12.5V6.5M2.5 6h11M8 6v2.5"})]})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone,words2){let id=++last;said.value=[...said.value,{id,tone,words:words2}].slice(-SHOWN_MAX),tone===
 "ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toasts","aria\
 -live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.words}),
 i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var phone=matchMedia("(max-width: 719px)"),narrow=D3(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pre\
@@ -798,60 +800,72 @@ children:i2("div",{class:"secret-once",children:[i2(Note,{tone:"warn",icon:"aler
 only its hash.":"Copy it now; it is a secret and not shown in lists."}),i2("div",{class:"line",children:[i2("code",{class:"big-code","data-test":"secret",children:made.
 key}),i2(Button,{icon:"copy",onClick:()=>{copy(made.key,"Key copied")},children:"Copy"})]}),made.key_hash&&i2("small",{children:["Its hash, by which lists and r\
 ecords name it: ",i2("code",{children:made.key_hash})]}),i2("div",{class:"field",children:[i2("span",{children:"Use it"}),i2("div",{class:"line",children:[i2("c\
-ode",{children:curl}),i2(Copy,{text:curl,label:"Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){tick.value;let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2(
-$,{children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,{tone:"warn",icon:"alert",children:i2(Text,{children:words2})})]});if(kind==="lost"&&!total.times.
-length)return i2($,{children:[i2("h1",{class:"page",children:"Overview"}),i2(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,
-RECENT_S),requests=figure("requests"),failed=figure("server_errors"),refused2=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===
-0?lastSeen(total):null,plots=totals.value;return i2($,{children:[i2("h1",{class:"sr",children:"Overview"}),i2(Verdict,{}),kind==="refused"&&i2(Note,{tone:"warn",
-icon:"alert",children:["Figures are not updated: ",i2(Text,{children:words2})," This page tries again every 10 s."]}),session.value?.by_secret&&session.value.users===
-0&&i2(FirstUsers,{}),i2("div",{class:"figures",children:[i2(Figure,{name:"Requests",to:link(["apis"],{sort:"-requests"}),unit:"/s",note:requests==null?"":requests===
-0?idle?i2($,{children:["last ",i2(Ago,{at:idle})]}):"none within the past hour":i2($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(
-requests)}),i2(Figure,{name:"Failed",to:link(["live"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:i2($,{children:[rate(failed),"/s got 5x\
-x or no answer"]}),children:percent(share)}),i2(Figure,{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused2&&requests&&refused2/requests>.2?
-"warn":void 0,note:i2($,{children:[percent(requests?(refused2??0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused2)}),i2(Figure,{name:"Ups\
-tream p99",to:link(["apis"],{sort:"-p99_ms"}),note:"until its response ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),
-i2(Figure,{name:"Gateway p99",to:link(["system"]),note:"of its own work",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),i2(
-"div",{class:"two",children:[i2(TrafficPlot,{series:plots}),i2(LatencyPlot,{series:plots})]}),i2("div",{class:"two wide-left",children:[i2(BusyApis,{}),i2(NeedsAttention,
-{})]}),i2(Refusals,{}),i2(Costs,{})]})}function Figure({name,unit,note,tone,to:to3,children}){return i2("a",{class:`figure panel ${tone??""}`,href:to3,children:[
-i2("span",{children:name}),i2("strong",{children:[children,unit&&i2("small",{children:unit})]}),i2("em",{children:note})]})}function Verdict(){let now2=now.value,
-{kind,since}=state.value;if(kind==="lost")return i2(Line,{tone:"bad",head:`No answer from the gateway since ${clock(since/1e3,!0)}.`,rest:"What is shown is olde\
-r. Traffic may still be served; this page tries again every 2 s."});if(!now2)return i2(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.
-attention.filter(one=>one.level==="bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,
-"server_errors",RECENT_S)??0,upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a3,b3)=>b3.
-failed-a3.failed),first=worst[0];if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own2=trouble.find(one=>["store","reload",
-"shared_definitions"].includes(one.kind)),more=worst.length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",
-i2("a",{href:link(["apis",first.id]),children:name}),more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its r\
-equests. ${own2?own2.kind==="reload"?"The configuration has problems too.":sentence(own2.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,
-{tone:"bad",head:i2(Text,{children:sentence(trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,
-{tone:"warn",head:`${now2.missing.length} of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(
-totals.value,"requests",RECENT_S)??0,refused2=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(
-refused2/requests)} of the requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"\
-warn",head:i2(Text,{children:sentence(now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);return i2(Line,{tone:"\
-ok",head:"Healthy, without traffic.",rest:last3?`The last request came at ${clock(last3,!0)}.`:"No request came within the past hour."})}return i2(Line,{tone:"o\
-k",head:"Healthy.",rest:"Gateway and upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){
-let from=null,quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??
-0;requests>0&&failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone,head,rest}){let change=[...marks.value].
-reverse().find(mark=>mark.kind.startsWith("config"));return i2("div",{class:`verdict ${tone}`,role:"status",children:[i2(Icon,{name:tone==="ok"?"ok":tone==="mut\
-ed"?"clock":"alert"}),i2("p",{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"change",href:link(["system","changes"]),children:["Confi\
-guration of ",moment(change.unix_s)]})]})}var SPAN_S_MIN=600;function hour(series){let last3=series.times.at(-1)??Date.now()/1e3,requests=totals.value.columns.requests,
-first=totals.value.times[requests.findIndex(value=>value!=null)]??last3;return[Math.max(last3-SPAN_S,Math.min(first,last3-SPAN_S_MIN)),last3]}function TrafficPlot({
-series}){let c3=series.columns,lines=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.server_errors,color:"bad"},{name:"refused",
-values:c3.refused,color:"warn"}];return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines.slice(0,1):lines,
-show:rate,marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set]=w(side),c3=series.columns,lines=[{name:"p50",values:c3[`${which}_p50\
-_us`],color:"accent"},{name:"p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],color:"warn"}];return i2(Plot,{title:"La\
-tency",unit:"",extra:i2("div",{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>i2("button",{type:"button",
-"aria-pressed":which===one,onClick:()=>set(one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.times,span:hour(series),lines:narrow.value?
-lines.slice(2):lines,show:value=>percentile(value,ends.value[which]),marks:marks.value},which)}function BusyApis(){tick.value;let rows=[...apis.entries()].map(([
-id,series])=>({id,series,requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),refused:latest(series,"refused",RECENT_S),p99:highest(
-series,"upstream_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(
-0,ROWS),total=now.value?.apis_total;return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",children:total!=null?`A\
-ll ${count(total)}`:"All"}),children:rows.length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"\
-col",children:"API"}),!narrow.value&&i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",class:"number",children:"/s"}),i2("th",{scope:"col",class:"\
-number",children:"failed"}),i2("th",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.
-map(({id,series,requests,failed,refused:refused2,p99})=>{let share=requests?(failed??0)/requests:requests===0?0:null;return i2("tr",{children:[i2("th",{scope:"r\
-ow",children:i2("a",{href:link(["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&i2("td",{children:i2(Spark,{values:series.columns.requests,
-tone:share&&share>=FAILING?"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("td",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(
-share)}),i2("td",{class:"number",children:rate(refused2)}),i2("td",{class:"number",children:percentile(p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){
+ode",{children:curl}),i2(Copy,{text:curl,label:"Copy the command"})]})]})]})})}var RECENT_S=30,FAILING=.01,ROWS=8;function Overview(){return session.value?.scope?i2(ScopedOverview,{}):i2(WholeOverview,{})}function WholeOverview(){tick.value;
+let now2=now.value,{kind,words:words2}=state.value,total=totals.value;if(kind==="off")return i2($,{children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,
+{tone:"warn",icon:"alert",children:i2(Text,{children:words2})})]});if(kind==="lost"&&!total.times.length)return i2($,{children:[i2("h1",{class:"page",children:"\
+Overview"}),i2(ErrorBox,{failure:words2,retry:()=>{start()}})]});let figure=column=>latest(total,column,RECENT_S),requests=figure("requests"),failed=figure("ser\
+ver_errors"),refused2=figure("refused"),share=requests?(failed??0)/requests:requests===0?0:null,idle=requests===0?lastSeen(total):null,plots=totals.value;return i2(
+$,{children:[i2("h1",{class:"sr",children:"Overview"}),i2(Verdict,{}),kind==="refused"&&i2(Note,{tone:"warn",icon:"alert",children:["Figures are not updated: ",
+i2(Text,{children:words2})," This page tries again every 10 s."]}),session.value?.by_secret&&session.value.users===0&&i2(FirstUsers,{}),i2("div",{class:"figures",
+children:[i2(Figure,{name:"Requests",to:link(["apis"],{sort:"-requests"}),unit:"/s",note:requests==null?"":requests===0?idle?i2($,{children:["last ",i2(Ago,{at:idle})]}):
+"none within the past hour":i2($,{children:[count(now2?.totals.in_flight??null)," in flight"]}),children:rate(requests)}),i2(Figure,{name:"Failed",to:link(["liv\
+e"],{status:"5xx"}),tone:share!=null&&share>=FAILING?"bad":void 0,note:i2($,{children:[rate(failed),"/s got 5xx or no answer"]}),children:percent(share)}),i2(Figure,
+{name:"Refused",to:link(["live"],{status:"4xx"}),unit:"/s",tone:refused2&&requests&&refused2/requests>.2?"warn":void 0,note:i2($,{children:[percent(requests?(refused2??
+0)/requests:requests===0?0:null)," of requests"]}),children:rate(refused2)}),i2(Figure,{name:"Upstream p99",to:link(["apis"],{sort:"-p99_ms"}),note:"until its r\
+esponse ended",children:percentile(highest(total,"upstream_p99_us",RECENT_S),ends.value.upstream)}),i2(Figure,{name:"Gateway p99",to:link(["system"]),note:"of i\
+ts own work",children:percentile(highest(total,"gateway_p99_us",RECENT_S),ends.value.gateway)})]}),i2("div",{class:"two",children:[i2(TrafficPlot,{series:plots}),
+i2(LatencyPlot,{series:plots})]}),i2("div",{class:"two wide-left",children:[i2(BusyApis,{}),i2(NeedsAttention,{})]}),i2(Refusals,{}),i2(Costs,{})]})}function ScopedOverview(){
+let apis2=useLoaded(()=>get("list/apis?limit=20&sort=name",{byItself:!0}),[]),changes=useLoaded(()=>get("list/changes?limit=10",{byItself:!0}),[]);return i2($,{
+children:[i2("h1",{class:"page",children:"Overview"}),i2(Note,{children:["You reach ",i2(Text,{children:scopeText(session.value?.scope)}),", with the policies, \
+keys and clients that belong to it."]}),i2("div",{class:"two wide-left",children:[i2(Panel,{title:"Your APIs",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",
+children:"All"}),children:apis2.failure?i2(ErrorBox,{failure:apis2.failure,retry:apis2.again}):apis2.value&&(apis2.value.rows.length===0?i2(Empty,{icon:"api",title:"\
+There is no such API yet."}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"API"}),i2("th",{scope:"c\
+ol",children:"Path"}),i2("th",{scope:"col",children:i2("span",{class:"sr",children:"Its requests"})})]})}),i2("tbody",{children:apis2.value.rows.map(one=>i2("tr",
+{children:[i2("th",{scope:"row",children:i2("a",{href:link(["apis",one.id]),children:i2(Text,{children:one.name||one.id})})}),i2("td",{children:i2("code",{children:visible(
+one.listen_path)})}),i2("td",{class:"number",children:i2("a",{href:link(["live"],{api:one.id}),children:"Live tail"})})]},one.id))})]}))}),i2(Panel,{title:"Last\
+ changes",children:changes.failure?i2(ErrorBox,{failure:changes.failure,retry:changes.again}):changes.value&&(changes.value.rows.length===0?i2(Empty,{icon:"ok",
+title:"Nothing was changed within 90 days."}):i2("ul",{class:"attention",children:changes.value.rows.map((one,index)=>i2("li",{children:[i2("span",{children:i2(
+Text,{children:`${one.user||"nobody"}: ${String(one.action).replaceAll("_"," ")} ${one.kind} ${one.target}`})}),i2("small",{children:i2(Ago,{at:one.time})})]},index))}))})]})]})}
+function Figure({name,unit,note,tone,to:to3,children}){return i2("a",{class:`figure panel ${tone??""}`,href:to3,children:[i2("span",{children:name}),i2("strong",
+{children:[children,unit&&i2("small",{children:unit})]}),i2("em",{children:note})]})}function Verdict(){let now2=now.value,{kind,since}=state.value;if(kind==="l\
+ost")return i2(Line,{tone:"bad",head:`No answer from the gateway since ${clock(since/1e3,!0)}.`,rest:"What is shown is older. Traffic may still be served; this \
+page tries again every 2 s."});if(!now2)return i2(Line,{tone:"muted",head:"Waiting for the first sample."});let trouble=now2.attention.filter(one=>one.level==="\
+bad"),worst=[...apis.entries()].map(([id,series])=>({id,series,requests:latest(series,"requests",RECENT_S)??0,failed:latest(series,"server_errors",RECENT_S)??0,
+upstream:latest(series,"upstream_errors",RECENT_S)??0})).filter(api=>api.requests>0&&api.failed/api.requests>=FAILING).sort((a3,b3)=>b3.failed-a3.failed),first=worst[0];
+if(first){let name=visible(first.series.name||first.id),from=failingSince(first.series),own2=trouble.find(one=>["store","reload","shared_definitions"].includes(
+one.kind)),more=worst.length>1?` and of ${worst.length-1} more`:"";return i2(Line,{tone:"bad",head:i2($,{children:["Upstream of ",i2("a",{href:link(["apis",first.
+id]),children:name}),more," fails",from?` since ${clock(from)}`:"","."]}),rest:`${percent(first.failed/first.requests)} of its requests. ${own2?own2.kind==="rel\
+oad"?"The configuration has problems too.":sentence(own2.text):"The gateway itself is healthy."}`})}if(trouble[0])return i2(Line,{tone:"bad",head:i2(Text,{children:sentence(
+trouble[0].text)}),rest:trouble.length>1?`${trouble.length-1} more below.`:""});if(now2.missing.length)return i2(Line,{tone:"warn",head:`${now2.missing.length} \
+of ${now2.missing.length+now2.nodes.length} gateways do not answer.`,rest:now2.missing.map(visible).join(", ")});let requests=latest(totals.value,"requests",RECENT_S)??
+0,refused2=latest(totals.value,"refused",RECENT_S)??0;if(requests>1&&refused2/requests>.2)return i2(Line,{tone:"warn",head:`${percent(refused2/requests)} of the\
+ requests are refused.`,rest:"Gateway and upstreams are healthy; the reasons are below."});if(now2.attention[0])return i2(Line,{tone:"warn",head:i2(Text,{children:sentence(
+now2.attention[0].text)}),rest:"Traffic is served."});if(requests===0){let last3=lastSeen(totals.value);return i2(Line,{tone:"ok",head:"Healthy, without traffic\
+.",rest:last3?`The last request came at ${clock(last3,!0)}.`:"No request came within the past hour."})}return i2(Line,{tone:"ok",head:"Healthy.",rest:"Gateway a\
+nd upstreams answer."})}var sentence=text=>`${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text)?"":"."}`;function failingSince(series){let from=null,
+quiet=0;for(let at=series.times.length-1;at>=0&&quiet<5;at-=1){let requests=series.columns.requests[at]??0,failed=series.columns.server_errors[at]??0;requests>0&&
+failed/requests>=FAILING?(from=series.times[at],quiet=0):requests>0&&(quiet+=1)}return from}function Line({tone,head,rest}){let change=[...marks.value].reverse().
+find(mark=>mark.kind.startsWith("config"));return i2("div",{class:`verdict ${tone}`,role:"status",children:[i2(Icon,{name:tone==="ok"?"ok":tone==="muted"?"clock":
+"alert"}),i2("p",{children:[i2("strong",{children:head})," ",rest]}),change&&i2("a",{class:"change",href:link(["system","changes"]),children:["Configuration of ",
+moment(change.unix_s)]})]})}var SPAN_S_MIN=600;function hour(series){let last3=series.times.at(-1)??Date.now()/1e3,requests=totals.value.columns.requests,first=totals.
+value.times[requests.findIndex(value=>value!=null)]??last3;return[Math.max(last3-SPAN_S,Math.min(first,last3-SPAN_S_MIN)),last3]}function TrafficPlot({series}){
+let c3=series.columns,lines=[{name:"all",values:c3.requests,color:"accent",fill:!0},{name:"failed",values:c3.server_errors,color:"bad"},{name:"refused",values:c3.
+refused,color:"warn"}];return i2(Plot,{title:"Requests by result",unit:"/s",times:series.times,span:hour(series),lines:narrow.value?lines.slice(0,1):lines,show:rate,
+marks:marks.value})}function LatencyPlot({series,side="upstream"}){let[which,set]=w(side),c3=series.columns,lines=[{name:"p50",values:c3[`${which}_p50_us`],color:"\
+accent"},{name:"p90",values:c3[`${which}_p90_us`],color:"violet"},{name:"p99",values:c3[`${which}_p99_us`],color:"warn"}];return i2(Plot,{title:"Latency",unit:"",
+extra:i2("div",{class:"segments small",role:"group","aria-label":"Whose time",children:["upstream","gateway"].map(one=>i2("button",{type:"button","aria-pressed":which===
+one,onClick:()=>set(one),children:one},one))}),log:!0,floor:which==="gateway"?10:100,times:series.times,span:hour(series),lines:narrow.value?lines.slice(2):lines,
+show:value=>percentile(value,ends.value[which]),marks:marks.value},which)}function BusyApis(){tick.value;let rows=[...apis.entries()].map(([id,series])=>({id,series,
+requests:latest(series,"requests",RECENT_S),failed:latest(series,"server_errors",RECENT_S),refused:latest(series,"refused",RECENT_S),p99:highest(series,"upstrea\
+m_p99_us",RECENT_S)})).filter(row=>lastSeen(row.series)!=null).sort((a3,b3)=>(b3.failed??0)-(a3.failed??0)||(b3.requests??0)-(a3.requests??0)).slice(0,ROWS),total=now.
+value?.apis_total;return i2(Panel,{title:"APIs by errors, then rate",actions:i2(LinkButton,{kind:"quiet",href:"#/apis",children:total!=null?`All ${count(total)}`:
+"All"}),children:rows.length===0?i2(FirstRequest,{}):i2("table",{class:"plain",children:[i2("thead",{children:i2("tr",{children:[i2("th",{scope:"col",children:"\
+API"}),!narrow.value&&i2("th",{scope:"col",children:"Past minutes"}),i2("th",{scope:"col",class:"number",children:"/s"}),i2("th",{scope:"col",class:"number",children:"\
+failed"}),i2("th",{scope:"col",class:"number",children:"refused/s"}),i2("th",{scope:"col",class:"number",children:"p99"})]})}),i2("tbody",{children:rows.map(({id,
+series,requests,failed,refused:refused2,p99})=>{let share=requests?(failed??0)/requests:requests===0?0:null;return i2("tr",{children:[i2("th",{scope:"row",children:i2(
+"a",{href:link(["apis",id]),children:i2(Text,{children:series.name||id})})}),!narrow.value&&i2("td",{children:i2(Spark,{values:series.columns.requests,tone:share&&
+share>=FAILING?"bad":"accent"})}),i2("td",{class:"number",children:rate(requests)}),i2("td",{class:`number ${share&&share>=FAILING?"bad":""}`,children:percent(share)}),
+i2("td",{class:"number",children:rate(refused2)}),i2("td",{class:"number",children:percentile(p99,ends.value.upstream)})]},id)})})]})})}function FirstRequest(){
 let[api,set]=w(null);return S2(()=>{get("list/apis?limit=1").then(page=>set(page.rows[0]??!1),()=>set(!1))},[]),api===!1?i2(Empty,{icon:"api",title:"There is no\
  API yet.",children:i2(LinkButton,{kind:"primary",icon:"plus",href:link(["apis"],{new:"1"}),children:"Make the first"})}):api?i2(Empty,{icon:"clock",title:"No r\
 equest within the past hour.",children:["Send one, and it appears here: ",i2("code",{children:["curl -i ",location.origin,api.listen_path]})]}):i2(Empty,{icon:"\
@@ -950,8 +964,8 @@ fill:names.length===1}))}}function download(split,{rows,missing}){let names=["hi
 max_ms","request_bytes","response_bytes"],keyed=split==="key"?["alias"]:[],lines=rows.map(row=>[String(row.value),...keyed.map(()=>row.alias??""),...names.map(name=>row[name])]),
 text=[[split,...keyed,...names],...lines,...missing.map(node=>[`without ${node}`])].map(line=>line.map(cell).join(",")).join(`\r
 `),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
-`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,APIS_MAX,now,apis,tick,state,ends,tailFilters,onTail,gateways,start,
-stop,adopt,latest,highest,lastSeen,session,door,silent,may,load,signIn,signOut,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,span,offset,clock,date,moment,
-full,ago,visible,i2 as i,Icon,Logo,say,Toasts,Badge,Button,LinkButton,Panel,Ago,Text,copy,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,route,guard,link,go,refine,
-Dialog,narrow,theme,dark,useList,Table,here,Filter,token,Plot,Spark,useLoaded,Keys,KeyTable,short2 as short,SPANS,limit,Overview,hour,TrafficPlot,LatencyPlot,UNROUTED,
-outcome,usd,capital,Usage,UsageOf};
+`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,session,door,silent,may,scopeText,load,signIn,signOut,APIS_MAX,now,
+apis,tick,state,ends,tailFilters,onTail,gateways,start,stop,adopt,latest,highest,lastSeen,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,span,offset,clock,
+date,moment,full,ago,visible,i2 as i,Icon,Logo,say,Toasts,Badge,Button,LinkButton,Panel,Ago,Text,copy,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,route,guard,
+link,go,refine,Dialog,narrow,theme,dark,useList,Table,here,Filter,token,Plot,Spark,useLoaded,Keys,KeyTable,short2 as short,SPANS,limit,Overview,hour,TrafficPlot,
+LatencyPlot,UNROUTED,outcome,usd,capital,Usage,UsageOf};

@@ -11,7 +11,8 @@ currentTarget),secretNow=String(form.get("password")??""),userNow=String(form.ge
 icon:"alert",actions:i(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value}),ended.value&&!refused&&i(Note,{children:"Your session has ended. \
 Sign in to go on where you were."}),at?.insecure?i($,{children:[i(Note,{tone:"warn",icon:"alert",children:"This connection is not encrypted, so the secret could\
  be read on its way. Open a tunnel, then the console on your own machine:"}),i("pre",{class:"line",children:[i("code",{children:at.ssh}),at.ssh&&i(Copy,{text:at.
-ssh,label:"Copy the command"})]})]}):i($,{children:[!secret&&i("label",{class:"field",children:[i("span",{children:"Name"}),i("input",{name:"user",autocomplete:"\
+ssh,label:"Copy the command"})]})]}):i($,{children:[at?.providers?.map(([title,href])=>i(LinkButton,{href,children:["Sign in with ",visible(title)]},href)),!!at?.
+providers?.length&&i("p",{class:"or",children:"or"}),!secret&&i("label",{class:"field",children:[i("span",{children:"Name"}),i("input",{name:"user",autocomplete:"\
 username",autofocus:!0,required:!0,value:user,onInput:event=>setUser(event.currentTarget.value)})]}),i("label",{class:"field",children:[i("span",{children:secret?
 "Control secret":"Password"}),i("input",{name:"password",type:"password",autocomplete:"current-password",autofocus:secret,required:!0,value:word,onInput:event=>setWord(
 event.currentTarget.value)}),secret&&i("em",{children:at?.secret_file?i($,{children:["It is in ",i("code",{children:at.secret_file})," on the gateway's machine."]}):
@@ -154,44 +155,46 @@ search","aria-label":"Search",role:"combobox","aria-expanded":!!found,"aria-cont
 I, path, key, alias, policy, certificate, request id",autocomplete:"off",spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)}),i("ul",{id:"\
 found",role:"listbox","aria-label":"Results",children:found?.map((one,index)=>i("li",{id:`found-${index}`,role:"option","aria-selected":index===at,class:index===
 at?"at":"",onMouseMove:()=>setAt(index),onClick:()=>open(one),children:[i(Icon,{name:one.icon}),i("span",{children:[i("bdi",{children:visible(one.name)}),i("sma\
-ll",{children:i("bdi",{children:visible(one.note)})})]}),i("em",{children:one.kind})]},one.to+index))})]})})}var ApiPage=lazily("ApiPage"),Certificates=lazily("Certificates"),Clients=lazily("Clients"),KeyPage=lazily("KeyPage"),Models=lazily("Models"),Policies=lazily("P\
-olicies"),System=lazily("System"),PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"APIs",icon:"api",key:"a",page:Apis,
-one:ApiPage},{id:"keys",name:"Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"p",page:Policies},{id:"clients",
-name:"OAuth clients",icon:"client",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates},{id:"usage",name:"\
-Usage",icon:"usage",key:"u",page:Usage},{id:"models",name:"Models",icon:"model",key:"m",page:Models},{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},
-{id:"system",name:"System",icon:"system",key:"s",page:System}];function Shell(){let[menu,setMenu]=w(!1),[search,setSearch]=w(!1),[help,setHelp]=w(!1),{parts}=route.
-value,place=PLACES.find(one=>one.id===(parts[0]??"overview"));S(()=>{document.title=`${parts[1]?`${visible(parts[1])} - `:""}${place?.name??"Not found"} - Tollg\
-ate`,setMenu(!1)},[route.value]),useKeys({search:()=>setSearch(!0),help:()=>setHelp(!0)});let Page=place?parts[1]&&place.one||place.page:null;return i("div",{class:`\
-shell ${menu?"with-menu":""}`,children:[i("a",{class:"skip",href:"#content",onClick:event=>{event.preventDefault(),document.getElementById("content")?.focus()},
-children:"Skip to the content"}),i("nav",{"aria-label":"Pages",children:[i("a",{class:"brand",href:"#/",children:[i(Logo,{}),"Tollgate"]}),i("ul",{children:PLACES.
-map(one=>i("li",{children:i("a",{href:`#/${one.id==="overview"?"":one.id}`,"aria-current":place===one?"page":void 0,onClick:()=>setMenu(!1),children:[i(Icon,{name:one.
-icon}),one.name]})},one.id))}),i("div",{class:"who",children:[i("span",{class:"user",title:session.value?.by_secret?"Signed in with the control secret":`Role: ${session.
-value?.role}`,children:[i(Icon,{name:"client"}),i("span",{children:[i("bdi",{children:session.value?.by_secret?"control secret":visible(session.value?.user)}),i(
-"small",{children:session.value?.role})]})]}),i(Button,{icon:"out",kind:"quiet","aria-label":"Sign out",title:"Sign out",onClick:()=>{signOut()}})]})]}),menu&&i(
-"div",{class:"veil",onClick:()=>setMenu(!1)}),i("header",{class:"top",children:[narrow.value&&i(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","aria-expan\
-ded":menu,onClick:()=>setMenu(!menu)}),i("button",{type:"button",class:"search-box","aria-label":"Search everything",onClick:()=>setSearch(!0),children:[i(Icon,
-{name:"search"}),i("span",{children:"Search"}),i("kbd",{children:"/"})]}),i(Connection,{}),i(Clock,{}),i(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria\
--label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&i(
-Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",onClick:()=>setHelp(!0),children:"?"})]}),i("main",{id:"content",tabIndex:-1,
+ll",{children:i("bdi",{children:visible(one.note)})})]}),i("em",{children:one.kind})]},one.to+index))})]})})}var ApiPage=lazily("ApiPage"),Certificates=lazily("Certificates"),Clients=lazily("Clients"),KeyPage=lazily("KeyPage"),Models=lazily("Models"),PortalPlace=lazily(
+"PortalPlace"),Policies=lazily("Policies"),System=lazily("System"),PLACES=[{id:"overview",name:"Overview",icon:"overview",key:"o",page:Overview},{id:"apis",name:"\
+APIs",icon:"api",key:"a",page:Apis,one:ApiPage},{id:"keys",name:"Keys",icon:"key",key:"k",page:Keys,one:KeyPage},{id:"policies",name:"Policies",icon:"policy",key:"\
+p",page:Policies},{id:"clients",name:"OAuth clients",icon:"client",key:"c",page:Clients},{id:"certificates",name:"Certificates",icon:"certificate",key:"e",page:Certificates,
+whole:!0},{id:"usage",name:"Usage",icon:"usage",key:"u",page:Usage,whole:!0},{id:"models",name:"Models",icon:"model",key:"m",page:Models,whole:!0},{id:"portal",
+name:"Portal",icon:"portal",key:"d",page:PortalPlace,whole:!0},{id:"live",name:"Live tail",icon:"tail",key:"l",page:Tail},{id:"system",name:"System",icon:"syste\
+m",key:"s",page:System,whole:!0}];function Shell(){let[menu,setMenu]=w(!1),[search,setSearch]=w(!1),[help,setHelp]=w(!1),{parts}=route.value,place=PLACES.find(one=>one.
+id===(parts[0]??"overview"));S(()=>{document.title=`${parts[1]?`${visible(parts[1])} - `:""}${place?.name??"Not found"} - Tollgate`,setMenu(!1)},[route.value]),
+useKeys({search:()=>setSearch(!0),help:()=>setHelp(!0)});let Page=place?parts[1]&&place.one||place.page:null;return i("div",{class:`shell ${menu?"with-menu":""}`,
+children:[i("a",{class:"skip",href:"#content",onClick:event=>{event.preventDefault(),document.getElementById("content")?.focus()},children:"Skip to the content"}),
+i("nav",{"aria-label":"Pages",children:[i("a",{class:"brand",href:"#/",children:[i(Logo,{}),"Tollgate"]}),i("ul",{children:PLACES.filter(one=>!one.whole||!session.
+value?.scope).map(one=>i("li",{children:i("a",{href:`#/${one.id==="overview"?"":one.id}`,"aria-current":place===one?"page":void 0,onClick:()=>setMenu(!1),children:[
+i(Icon,{name:one.icon}),one.name]})},one.id))}),i("div",{class:"who",children:[i("span",{class:"user",title:session.value?.by_secret?"Signed in with the control\
+ secret":`Role: ${session.value?.role}`,children:[i(Icon,{name:"client"}),i("span",{children:[i("bdi",{children:session.value?.by_secret?"control secret":visible(
+session.value?.user)}),i("small",{children:session.value?.role})]})]}),i(Button,{icon:"out",kind:"quiet","aria-label":"Sign out",title:"Sign out",onClick:()=>{signOut()}})]})]}),
+menu&&i("div",{class:"veil",onClick:()=>setMenu(!1)}),i("header",{class:"top",children:[narrow.value&&i(Button,{icon:"menu",kind:"quiet","aria-label":"Menu","ar\
+ia-expanded":menu,onClick:()=>setMenu(!menu)}),i("button",{type:"button",class:"search-box","aria-label":"Search everything",onClick:()=>setSearch(!0),children:[
+i(Icon,{name:"search"}),i("span",{children:"Search"}),i("kbd",{children:"/"})]}),i(Connection,{}),i(Clock,{}),i(Button,{icon:dark.value?"sun":"moon",kind:"quiet",
+"aria-label":dark.value?"Light theme":"Dark theme",title:dark.value?"Light theme":"Dark theme",onClick:()=>{theme.value=dark.value?"light":"dark"}}),!narrow.value&&
+i(Button,{kind:"quiet",class:"help","aria-label":"Keyboard keys",title:"Keyboard keys (?)",onClick:()=>setHelp(!0),children:"?"})]}),i("main",{id:"content",tabIndex:-1,
 children:Page?i(Boundary,{children:i(Page,{})},parts.slice(0,2).join("/")):i(Empty,{icon:"alert",title:"There is no such page.",children:i(LinkButton,{href:"#/",
 children:"Overview"})})}),search&&i(Search,{close:()=>setSearch(!1)}),help&&i(Help,{close:()=>setHelp(!1)})]})}function Connection(){let{kind,words,since}=state.
 value,now2=now.value;if(kind==="lost")return i("span",{class:"connection bad",role:"status",title:words,children:[i("i",{}),"No answer since ",clock(since/1e3,!0)]});
-if(kind==="refused")return i("span",{class:"connection warn",role:"status",title:words,children:[i("i",{}),"Figures are not updated"]});if(kind==="off")return i(
-"span",{class:"connection muted",title:words,children:[i("i",{}),"No live figures"]});let nodes=now2?.nodes.length??1,missing=now2?.missing.length??0;return i("\
-a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,href:"#/system",title:now2?.nodes.join(", "),children:[i("i",{}),nodes===1&&!missing?visible(
-now2?.node??session.value?.node):`${nodes} gateways`,missing>0&&`, ${missing} silent`]})}function Clock(){let[,again]=w(0);S(()=>{let timer=setInterval(()=>again(
-turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.now()/1e3;return i("button",{type:"button",class:"clock",title:"Switch between local time a\
-nd UTC",onClick:()=>{utc.value=!utc.value},children:[i("time",{children:clock(now2)})," ",i("small",{children:offset(now2)})]})}function useKeys(does){S(()=>{let went=0,
-press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()==="k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.
-altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];if(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.
-test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.key==="Escape"&&target.blur();return}if(localStorage.getItem("letters")!=="off"){if(event.
-timeStamp-went<1500){went=0;let place=PLACES.find(one=>one.key===event.key);if(place){event.preventDefault(),go(place.id==="overview"?"#/":link([place.id]));return}}
-if(event.key==="g")went=event.timeStamp;else if(event.key==="/")event.preventDefault(),does.search();else if(event.key==="?")event.preventDefault(),does.help();else if(event.
-key==="e")document.querySelector("[data-key=e]")?.click();else if(event.key==="n")document.querySelector("[data-key=n]")?.click();else if(event.key==="Escape"){
-let{parts}=route.peek();parts.length>1&&go(link([parts[0]]))}}};return addEventListener("keydown",press),()=>removeEventListener("keydown",press)},[])}var KEYS=[
-["/ or Ctrl-K","Search everything"],["g then o a k p c e u m l s","Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Live tail, System"],
-["j, k","Next, previous row"],["Enter","Open the row"],["e","Edit"],["n","New"],["Esc","Close, back to the list"],["?","This list"]];function Help({close}){let[
-on,set]=w(localStorage.getItem("letters")!=="off");return i(Dialog,{title:"Keys",close,children:[i("dl",{class:"keys",children:KEYS.map(([keys,does])=>i($,{children:[
-i("dt",{children:i("kbd",{children:keys})}),i("dd",{children:does})]}))}),i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:on,onChange:()=>{
-localStorage.setItem("letters",on?"off":"on"),set(!on)}})," Single letters act"]})]})}function App(){S(()=>{load()},[]);let inside=session.value&&!ended.value;return S(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?i(
+if(kind==="refused")return i("span",{class:"connection warn",role:"status",title:words,children:[i("i",{}),"Figures are not updated"]});if(kind==="closed")return i(
+"span",{class:"connection muted",children:visible(session.value?.node)});if(kind==="off")return i("span",{class:"connection muted",title:words,children:[i("i",{}),
+"No live figures"]});let nodes=now2?.nodes.length??1,missing=now2?.missing.length??0;return i("a",{class:`connection ${missing?"warn":kind==="live"?"ok":"muted"}`,
+href:"#/system",title:now2?.nodes.join(", "),children:[i("i",{}),nodes===1&&!missing?visible(now2?.node??session.value?.node):`${nodes} gateways`,missing>0&&`, ${missing}\
+ silent`]})}function Clock(){let[,again]=w(0);S(()=>{let timer=setInterval(()=>again(turn=>turn+1),5e3);return()=>clearInterval(timer)},[]);let now2=Date.now()/
+1e3;return i("button",{type:"button",class:"clock",title:"Switch between local time and UTC",onClick:()=>{utc.value=!utc.value},children:[i("time",{children:clock(
+now2)})," ",i("small",{children:offset(now2)})]})}function useKeys(does){S(()=>{let went=0,press=event=>{if((event.ctrlKey||event.metaKey)&&event.key.toLowerCase()===
+"k"){event.preventDefault(),does.search();return}if(event.ctrlKey||event.metaKey||event.altKey||document.querySelector("dialog[open]"))return;let target=event.composedPath()[0];
+if(target instanceof HTMLElement&&(target.isContentEditable||/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)&&!["checkbox","radio"].includes(target.type))){event.
+key==="Escape"&&target.blur();return}if(localStorage.getItem("letters")!=="off"){if(event.timeStamp-went<1500){went=0;let place=PLACES.find(one=>one.key===event.
+key);if(place){event.preventDefault(),go(place.id==="overview"?"#/":link([place.id]));return}}if(event.key==="g")went=event.timeStamp;else if(event.key==="/")event.
+preventDefault(),does.search();else if(event.key==="?")event.preventDefault(),does.help();else if(event.key==="e")document.querySelector("[data-key=e]")?.click();else if(event.
+key==="n")document.querySelector("[data-key=n]")?.click();else if(event.key==="Escape"){let{parts}=route.peek();parts.length>1&&go(link([parts[0]]))}}};return addEventListener(
+"keydown",press),()=>removeEventListener("keydown",press)},[])}var KEYS=[["/ or Ctrl-K","Search everything"],["g then o a k p c e u m d l s","Go to Overview, AP\
+Is, Keys, Policies, Clients, Certificates, Usage, Models, Portal, Live tail, System"],["j, k","Next, previous row"],["Enter","Open the row"],["e","Edit"],["n","\
+New"],["Esc","Close, back to the list"],["?","This list"]];function Help({close}){let[on,set]=w(localStorage.getItem("letters")!=="off");return i(Dialog,{title:"\
+Keys",close,children:[i("dl",{class:"keys",children:KEYS.map(([keys,does])=>i($,{children:[i("dt",{children:i("kbd",{children:keys})}),i("dd",{children:does})]}))}),
+i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:on,onChange:()=>{localStorage.setItem("letters",on?"off":"on"),set(!on)}})," Single lette\
+rs act"]})]})}function App(){S(()=>{load()},[]);let inside=session.value&&!ended.value;return S(()=>{if(!inside){stop(),ended.value&&load();return}start()},[inside]),inside?i(
 $,{children:[i(Shell,{}),i(Toasts,{})]}):door.value||silent.value||ended.value?i(SignIn,{}):null}var root=document.getElementById("app");root&&he(i(App,{}),root);

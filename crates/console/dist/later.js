@@ -1,7 +1,7 @@
 import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
 TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,capital,clock,copy,count,dark,date,duration,ends,full,gateways,get,go,guard,here,highest,
-hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,segment,session,short,span,state,tick,token,usd,useList,
-useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,scopeText,segment,session,short,span,state,tick,token,
+usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -219,7 +219,7 @@ ets"}),i("pre",{class:"document",tabIndex:0,children:`${shown(found2.headers)}
 ${found2.body_base64?`(not text; in base64)
 ${found2.body}`:found2.body.split(`
 `).map(visible).join(`
-`)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place2=>place2?.auth_header_name).find(
+`)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place3=>place3?.auth_header_name).find(
 name=>typeof name=="string"&&name)??"Authorization"}var KEYS_MAX=100;function useClient(id,definition){let[asking,setAsking]=w({key:"",keyId:"",path:definition?.
 proxy?.listen_path??"/"}),client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.
 current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),
@@ -397,11 +397,11 @@ server can put orders to models into a description: read it.":"From then on clie
 ets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})})," at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing\
  else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.entry?.description??row2.description)})}),i("pre",{class:"docume\
 nt",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so far",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"\
-Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place2=`mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],
-stored=await ask("GET",place2).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)throw failure;return[place2,members]=[`apis/${segment(id)}`,
-["tollgate","mcp","servers"]],ask("GET",place2)}),servers=members.reduce((value,member)=>value?.[member],stored.value),index=Array.isArray(servers)?servers.findIndex(
+Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place3=`mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],
+stored=await ask("GET",place3).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)throw failure;return[place3,members]=[`apis/${segment(id)}`,
+["tollgate","mcp","servers"]],ask("GET",place3)}),servers=members.reduce((value,member)=>value?.[member],stored.value),index=Array.isArray(servers)?servers.findIndex(
 one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any more.");let text=set(stored.text,[...members,index,"tools",row2.
-own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has another form than expected; change it as JSON.");try{await ask("PUT",place2,
+own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has another form than expected; change it as JSON.");try{await ask("PUT",place3,
 text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof Failure&&failure.status===412?new Error("Somebody else changed t\
 he definition in this moment. Look at the tool again, then agree."):failure}await get("reload?block=true"),await call("POST",`mcps/${segment(id)}/servers`).catch(
 ()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"];function ApiPage(){
@@ -754,10 +754,10 @@ quests"})]})}),i("tbody",{children:[rows.slice(0,20).map(row2=>i("tr",{children:
 split??"")[1]})}),i("td",{children:i(Text,{children:capital(String(row2.value))})}),i("td",{class:"number",children:count(row2.requests)})]},`${row2.value} ${row2.
 split}`)),ended.map(row2=>i("tr",{children:[i("td",{children:i(Badge,{tone:"warn",children:"ended early"})}),i("td",{children:["The answer had its end where the\
  budget ",i(Text,{children:row2.value})," bounds it"]}),i("td",{class:"number",children:count(row2.requests)})]},`budget ${row2.value}`))]})]})})}function plotted(found2,unit){
-if(!found2)return{lines:[],times:[]};let times=[];for(let at=Math.floor(found2.from/unit)*unit;at<found2.to&&times.length<2e3;at+=unit)times.push(at);let place2=new Map(
+if(!found2)return{lines:[],times:[]};let times=[];for(let at=Math.floor(found2.from/unit)*unit;at<found2.to&&times.length<2e3;at+=unit)times.push(at);let place3=new Map(
 times.map((time,at)=>[time,at])),sums=new Map,aliases=Object.create(null);for(let row2 of found2.rows)sums.set(row2.split??"",(sums.get(row2.split??"")??0)+row2.
 cost_usd),row2.alias&&row2.split&&(aliases[row2.split]=row2.alias);let names=[...sums].filter(([,cost])=>cost>0).sort((a,b2)=>+(a[0]==="_other")-+(b2[0]==="_oth\
-er")||b2[1]-a[1]).slice(0,narrow.value?1:8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row2 of found2.rows){let at=place2.
+er")||b2[1]-a[1]).slice(0,narrow.value?1:8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row2 of found2.rows){let at=place3.
 get(Math.floor(Number(row2.value)/unit)*unit),line=values.get(row2.split??"");at!==void 0&&line&&(line[at]=(line[at]??0)+row2.cost_usd)}return{times,lines:names.
 map((name,at)=>({name:name==="_other"?"other":visible(aliases[name]??name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===
 1}))}}async function download(path,name){let{text}=await ask("GET",path),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([text],{type:"t\
@@ -810,8 +810,172 @@ mono",children:i(Text,{children:api.listen_path})})]},api.id))})]}),i("div",{cla
 row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,
 checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None \
 chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="error"?"bad":"warn",
-icon:"alert",children:[i("code",{children:one.path})," ",i(Text,{children:one.message})]})},one.path))]})})}var TABS2=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i($,{children:[
-i("h1",{class:"page",children:"System"}),i("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS2.map(([part,name])=>i("a",{href:link(part?["syst\
+icon:"alert",children:[i("code",{children:one.path})," ",i(Text,{children:one.message})]})},one.path))]})})}var WORDS={requested:["waits","warn"],approved:["approved","ok"],rejected:["rejected","muted"],suspended:["suspended","bad"]},ANSWER_CHARS_MAX=1e3;function StateBadge({
+state:state3}){let[word,tone2]=WORDS[state3];return i(Badge,{tone:tone2,children:word})}function matching(rows,words){let q=(route.value.query.get("q")??"").toLowerCase();
+return q?rows.filter(row2=>words(row2).some(word=>word.toLowerCase().includes(q))):rows}var fetchApplications=()=>get("portal/applications"),fetchProducts=()=>get(
+"portal/products");function PortalRequests(){let applications=useLoaded(fetchApplications,[0]),[open,setOpen]=w(null),state3=route.value.query.get("state")??"re\
+quested",all=(applications.value??[]).flatMap(application=>application.grants.map(grant=>({application,grant}))),waiting=all.filter(one=>one.grant.state==="requ\
+ested").length,chosen=state3==="all"?all:all.filter(one=>one.grant.state===state3),rows=matching(chosen,one=>[one.application.name,one.application.team_name,one.
+grant.developer,one.grant.product,one.grant.plan]).sort((one,other)=>other.grant.asked_unix_s-one.grant.asked_unix_s);return i($,{children:[i("div",{class:"tool\
+bar",children:[i("label",{class:"row",children:["Show ",i("select",{"aria-label":"State",value:state3,onChange:event=>refine({state:event.currentTarget.value}),
+children:[i("option",{value:"requested",children:"waiting"}),i("option",{value:"approved",children:"approved"}),i("option",{value:"suspended",children:"suspende\
+d"}),i("option",{value:"rejected",children:"rejected"}),i("option",{value:"all",children:"all"})]})]}),i(Filter,{label:"Filter requests",placeholder:"Applicatio\
+n, team, developer, product"}),applications.value&&i("small",{role:"status",children:waiting===0?"None waits.":`${count(waiting)} ${waiting===1?"waits":"wait"} \
+for a decision.`})]}),!may("editor")&&i("p",{class:"list-end",children:"Your role can view requests, not decide about them."}),i(Table,{label:"Requests",list:{...here(
+rows),done:!!applications.value,failure:applications.failure,reload:applications.again},id:one=>`${one.application.id} ${one.grant.id}`,open:setOpen,empty:i(Empty,
+{icon:"ok",title:state3==="requested"?"No request waits for a decision.":"There is no such request.",children:state3==="requested"?"Plans whose requests need an\
+ approval are decided here.":null}),columns:[{id:"application",name:"Application",grow:!0,show:one=>i("button",{type:"button",class:"as-link",onClick:()=>setOpen(
+one),children:i(Text,{children:one.application.name})})},{id:"state",bare:!0,name:"State",show:one=>i(StateBadge,{state:one.grant.state})},{id:"asked",name:"Ask\
+ed",show:one=>i(Ago,{at:one.grant.asked_unix_s})},{id:"product",name:"Product",show:one=>i(Text,{children:one.grant.product})},{id:"plan",name:"Plan",show:one=>i(
+Text,{children:one.grant.plan})},{id:"who",name:"Developer",show:one=>i(Text,{children:one.grant.developer||"gone"})},{id:"reason",name:"Reason",wide:!0,show:one=>i(
+Text,{children:one.grant.reason})}]}),open&&i(Decision,{asked:open,close:()=>setOpen(null),changed:applications.again})]})}function Decision({asked:{application,
+grant},close,changed}){let products=useLoaded(fetchProducts,[0]),[plan,setPlan]=w(grant.plan),[answer,setAnswer]=w(""),[failure,setFailure]=w(null),product=products.
+value?.find(one=>one.id===grant.product),plans=product?.plans??[],can=may("editor"),send=async(state3,done)=>{setFailure(null);try{await call("PATCH",`portal/ap\
+plications/${segment(application.id)}/grants/${segment(grant.id)}`,{...state3&&{state:state3},...plan!==grant.plan&&{plan},answer}),say("ok",done),changed(),close()}catch(failed){
+setFailure(failed)}},moved=plan!==grant.plan,buttons={requested:i($,{children:[i(Button,{kind:"danger",disabled:!answer.trim(),title:answer.trim()?void 0:"Write\
+ the reason first",onClick:()=>{send("rejected","Rejected. The developer reads the reason.")},children:"Reject"}),i(Button,{kind:"primary",onClick:()=>{send("ap\
+proved","Approved. The developer can make keys.")},children:"Approve"})]}),approved:i($,{children:[i(Button,{kind:"danger",onClick:()=>{send("suspended","Suspen\
+ded. Its keys are refused from the next request.")},children:"Suspend"}),i(Button,{kind:"primary",disabled:!moved,onClick:()=>{send(void 0,"Plan changed. Its ke\
+ys have the new limits from the next request.")},children:"Change the plan"})]}),suspended:i(Button,{kind:"primary",onClick:()=>{send("approved","It goes on. It\
+s keys are served from the next request.")},children:"Let it go on"}),rejected:i(Button,{kind:"primary",onClick:()=>{send("approved","Approved. The developer ca\
+n make keys.")},children:"Approve"})}[grant.state];return i(Dialog,{title:`${visible(application.name)}: ${visible(product?.name??grant.product)}`,close,footer:i(
+$,{children:[i(Button,{onClick:close,children:"Close"}),can&&buttons]}),children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"State",children:i(
+StateBadge,{state:grant.state})}),i(Fact,{name:"Developer",children:i(Text,{children:grant.developer||"gone"})}),i(Fact,{name:"Team",children:i(Text,{children:application.
+team_name})}),i(Fact,{name:"Asked",children:i(Ago,{at:grant.asked_unix_s})}),grant.decided_unix_s>0&&i(Fact,{name:"Decided",children:i(Ago,{at:grant.decided_unix_s})}),
+i(Fact,{name:"Reason",children:i(Text,{children:grant.reason||"none"})}),grant.answer&&i(Fact,{name:"Answer",children:i(Text,{children:grant.answer})}),i(Fact,{
+name:"Keys",children:count(grant.keys.length)})]}),can&&i("div",{class:"form",children:[i(Field,{label:"Plan",wide:!0,hint:moved?"The keys it has get the limits\
+ of this plan.":void 0,children:i("select",{value:plan,onChange:event=>setPlan(event.currentTarget.value),children:[!plans.some(one=>one.id===grant.plan)&&i("op\
+tion",{value:grant.plan,children:grant.plan}),plans.map(one=>i("option",{value:one.id,children:one.name},one.id))]})}),i(Field,{label:"Answer",wide:!0,hint:grant.
+state==="requested"?"The developer reads it. A rejection needs a reason.":"The developer reads it.",children:i("textarea",{rows:3,maxLength:ANSWER_CHARS_MAX,value:answer,
+onInput:event=>setAnswer(event.currentTarget.value)})})]})]})}var place2=id=>id.startsWith("oauth-client/")?link(["clients"],{q:id.split("/")[1]}):link(["keys",
+id]);function PortalApplications(){let applications=useLoaded(fetchApplications,[0]),open=route.value.query.get("open"),rows=matching(applications.value??[],one=>[
+one.name,one.team_name,one.id,...one.grants.flatMap(grant=>[grant.product,grant.developer,...grant.keys.map(key=>key.id)])]),found2=applications.value?.find(one=>one.
+id===open);return i($,{children:[i("div",{class:"toolbar",children:i(Filter,{label:"Filter applications",placeholder:"Application, team, product, developer, key"})}),
+i(Table,{label:"Applications",list:{...here(rows),done:!!applications.value,failure:applications.failure,reload:applications.again},id:one=>one.id,open:one=>refine(
+{open:one.id}),empty:i(Empty,{icon:"portal",title:route.value.query.get("q")?"No application matches.":"There is no application yet.",children:route.value.query.
+get("q")?null:"Developers make them at the portal, and ask for plans of products."}),columns:[{id:"name",name:"Application",grow:!0,show:one=>i("a",{href:link([
+"portal","applications"],{open:one.id}),children:i(Text,{children:one.name})})},{id:"team",name:"Team",show:one=>i(Text,{children:one.team_name})},{id:"made",name:"\
+Made",show:one=>i(Ago,{at:one.created_unix_s})},{id:"keys",name:"Keys",number:!0,show:one=>count(one.grants.reduce((sum,grant)=>sum+grant.keys.length,0))},{id:"\
+plans",name:"Plans",wide:!0,show:one=>one.grants.map(grant=>i("span",{class:"row",children:[i(Text,{children:`${grant.product} ${grant.plan}`})," ",i(StateBadge,
+{state:grant.state})]},grant.id))}]}),found2&&i(OneApplication,{application:found2,close:()=>refine({open:void 0}),changed:applications.again},found2.id)]})}function OneApplication({
+application,close,changed}){let usage=useLoaded(()=>get(`portal/applications/${segment(application.id)}/usage`),[application.id]),[deciding,setDeciding]=w(null),
+used=id=>usage.value?.keys.find(one=>one.id===id);return deciding?i(Decision,{asked:{application,grant:deciding},close:()=>setDeciding(null),changed}):i(Dialog,
+{title:visible(application.name),close,wide:!0,footer:i(Button,{onClick:close,children:"Close"}),children:[usage.failure?i(ErrorBox,{failure:usage.failure,retry:usage.
+again}):null,i(Facts,{children:[i(Fact,{name:"Team",children:i(Text,{children:application.team_name})}),i(Fact,{name:"Made",children:i(Ago,{at:application.created_unix_s})})]}),
+application.grants.length===0&&i(Empty,{icon:"policy",title:"It has asked for no plan."}),application.grants.map(grant=>i("section",{class:"panel",children:[i("\
+header",{children:[i("h2",{children:[i(Text,{children:grant.product}),i("small",{children:i(Text,{children:grant.plan})})," ",i(StateBadge,{state:grant.state})]}),
+i("div",{class:"actions",children:i(Button,{onClick:()=>setDeciding(grant),children:grant.state==="requested"?"Decide":"Change"})})]}),grant.keys.length===0?i("\
+div",{class:"empty small",children:"No key."}):i("div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":`Keys of ${visible(grant.product)}`,children:i("ta\
+ble",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",children:"Made by"}),i("th",{scope:"\
+col",class:"number",children:"Calls, 30 d"}),i("th",{scope:"col",children:"Last use"}),i("th",{scope:"col",children:"Quota"}),i("th",{scope:"col",children:"Ends"})]})}),
+i("tbody",{children:grant.keys.map(key=>{let use=used(key.id);return i("tr",{children:[i("th",{scope:"row",children:[i("a",{href:place2(key.id),children:["…",
+i(Text,{mono:!0,children:key.tail})]}),use?.state?.is_suspended&&i(Badge,{tone:"bad",children:"suspended"})]}),i("td",{children:i(Text,{children:key.made_by||"g\
+one"})}),i("td",{class:"number",children:use?count(use.requests):UNKNOWN}),i("td",{children:i(Ago,{at:use?.last_used_unix_s})}),i("td",{children:use?.state&&use.
+state.quota_max>0?i(Meter,{used:use.state.quota_max-use.state.quota_remaining,max:use.state.quota_max}):"none"}),i("td",{children:key.ends_unix_s?i(Ago,{at:key.
+ends_unix_s}):"never"})]},key.id)})})]})})]},grant.id)),!!usage.value?.more&&i("small",{children:["The calls of ",count(usage.value.more)," more keys are not sh\
+own; each key has its own page."]})]})}function Developers(){let developers=useLoaded(()=>get("portal/developers"),[0]),teams=useLoaded(()=>get("portal/teams"),[0]),q=route.value.query,can=may("edito\
+r"),called=id=>teams.value?.find(team=>team.id===id)?.name??"",again=()=>{developers.again(),teams.again()},rows=matching(developers.value??[],one=>[one.mail,one.
+name,...one.teams.map(called)]),open=developers.value?.find(one=>one.id===q.get("open"));return i($,{children:[i("div",{class:"toolbar",children:[i(Filter,{label:"\
+Filter developers",placeholder:"Address, name, team"}),can&&i(Button,{icon:"plus",kind:"primary",class:"push","data-key":"n",onClick:()=>refine({new:"1"}),children:"\
+Invite somebody"})]}),!can&&i("p",{class:"list-end",children:"Your role can view developers, not change them."}),i(Table,{label:"Developers",list:{...here(rows),
+done:!!developers.value,failure:developers.failure,reload:developers.again},id:one=>one.id,open:one=>refine({open:one.id}),empty:i(Empty,{icon:"client",title:q.
+get("q")?"No developer matches.":"Nobody has an account yet.",children:q.get("q")?null:"They sign up at the portal, or you invite them."}),columns:[{id:"mail",name:"\
+Mail address",grow:!0,show:one=>i("a",{href:link(["portal","developers"],{open:one.id}),children:i(Text,{children:one.mail})})},{id:"state",bare:!0,name:"State",
+show:one=>one.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,{tone:"ok",children:"active"})},{id:"since",name:"Since",show:one=>i(Ago,{at:one.created_unix_s})},
+{id:"name",name:"Name",show:one=>i(Text,{children:one.name})},{id:"teams",name:"Teams",show:one=>i(Text,{children:one.teams.map(called).filter(Boolean).join(", ")})}]}),
+teams.failure?i(ErrorBox,{failure:teams.failure,retry:teams.again}):null,!!teams.value?.length&&i(Panel,{title:"Teams",note:"applications belong to them",class:"\
+after",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Team"}),i("th",{scope:"col",children:"Own\
+ers"}),i("th",{scope:"col",children:"Members"})]})}),i("tbody",{children:teams.value.map(team=>{let of2=role=>team.members.filter(one=>one.role===role).map(one=>one.
+mail).join(", ");return i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["portal","applications"],{q:team.name}),children:i(Text,{children:team.
+name})})}),i("td",{children:i(Text,{children:of2("owner")})}),i("td",{children:i(Text,{children:of2("member")})})]},team.id)})})]})}),open&&i(OneDeveloper,{developer:open,
+teams:open.teams.map(called).filter(Boolean),close:()=>refine({open:void 0}),changed:again,can},open.id),q.get("new")&&can&&i(Invite,{close:()=>{refine({new:void 0}),
+again()}})]})}function OneDeveloper({developer,teams,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(null),address=`portal/developers/${segment(
+developer.id)}`,run=async(does,done)=>{setFailure(null),setSure(null);try{await does(),say("ok",done),changed(),close()}catch(failed){setFailure(failed)}},suspend=suspended=>run(
+()=>call("PATCH",address,{suspended}),suspended?"Suspended: signed out, and the keys they made are refused from the next request.":"They may sign in again, and \
+their keys are served.");return sure==="suspend"?i(Dialog,{title:"Suspend this developer?",close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(
+null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{suspend(!0)},children:"Suspend"})]}),children:i("p",{children:[i(Text,{children:developer.mail}),
+" is signed out, and the keys that they made are refused from the next request."]})}):sure==="remove"?i(Dialog,{title:"Remove this developer?",close:()=>setSure(
+null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{run(()=>call("DELETE",address),"Removed\
+, with the keys they made.")},children:"Remove"})]}),children:i("p",{children:["The account of ",i(Text,{children:developer.mail})," is gone, with the keys that\
+ they made and the applications of teams in which nobody else is. Nothing brings them back."]})}):i(Dialog,{title:visible(developer.name),close,footer:i($,{children:[
+i(Button,{onClick:close,children:"Close"}),can&&i($,{children:[i(Button,{kind:"danger",onClick:()=>setSure("remove"),children:"Remove"}),developer.is_suspended?
+i(Button,{kind:"primary",onClick:()=>{suspend(!1)},children:"Let them go on"}):i(Button,{kind:"danger",onClick:()=>setSure("suspend"),children:"Suspend"})]})]}),
+children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"Mail address",children:i(Text,{children:developer.mail})}),i(Fact,{name:"State",children:developer.
+is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,{tone:"ok",children:"active"})}),i(Fact,{name:"Teams",children:i(Text,{children:teams.join(", ")||
+"none"})}),i(Fact,{name:"Since",children:i(Ago,{at:developer.created_unix_s})}),i(Fact,{name:"Applications",children:i("a",{href:link(["portal","applications"],
+{q:developer.mail}),children:"those with keys or requests of theirs"})})]})]})}function Invite({close}){let[form,setForm]=w({mail:"",name:""}),[made,setMade]=w(
+null),[failure,setFailure]=w(null),set2=name=>event=>setForm({...form,[name]:event.currentTarget.value}),send=async event=>{event.preventDefault(),setFailure(null);
+try{setMade(await call("POST","portal/invitations",form))}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:"The invitation",close,footer:i(Button,
+{kind:"primary",onClick:close,children:"Done"}),children:[i(Note,{tone:made.is_mailed?"ok":"warn",icon:made.is_mailed?"ok":"alert",children:[made.is_mailed?"A m\
+ail with this link is on its way.":"No mail is sent: there is no SMTP server. Pass the link on yourself."," It works once, for seven days."]}),i("div",{class:"l\
+ine",children:[i("code",{class:"big-code",children:made.link}),i(Button,{icon:"copy",onClick:()=>{copy(made.link,"Link copied")},children:"Copy"})]})]}):i(Dialog,
+{title:"Invite somebody",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"invite",disabled:!form.
+mail||!form.name,children:"Invite"})]}),children:i("form",{id:"invite",class:"form",onSubmit:send,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,
+{failure})}):null,i(Field,{label:"Mail address",children:i("input",{autofocus:!0,type:"email",value:form.mail,onInput:set2("mail")})}),i(Field,{label:"Name",hint:"\
+They may change it.",children:i("input",{value:form.name,onInput:set2("name")})})]})})}var NO_PRODUCT={id:"",name:"",summary:"",description:"",apis:[],plans:[],is_public:!1,is_draft:!0,order:0},NO_PAGE={id:"",title:"",text:"",is_public:!0,is_draft:!0,
+order:0},NO_PLAN={id:"",name:"",summary:"",policy:"",approval:"manual"},plainId=text=>text.toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-+|-+$/g,"").slice(
+0,64);function Seen({one}){return one.is_draft?i(Badge,{tone:"warn",children:"draft"}):one.is_public?i(Badge,{tone:"ok",children:"public"}):i(Badge,{tone:"accen\
+t",children:"for developers"})}function Products(){let list=useLoaded(()=>get("portal/products"),[0]),apis2=useLoaded(()=>get("list/apis?limit=500"),[0]),policies=useLoaded(
+()=>get("list/policies?limit=500"),[0]);return i(List,{what:"product",list,icon:"api",empty:NO_PRODUCT,named:one=>one.name,words:one=>[one.id,one.name,...one.apis],
+none:"Developers see products: APIs with plans. A plan is a policy for the keys that they get.",more:[{id:"apis",name:"APIs",show:one=>i(Text,{children:one.apis.
+join(", ")})},{id:"plans",name:"Plans",show:one=>i(Text,{children:one.plans.map(plan=>plan.name).join(", ")})}],fields:(one,set2,can)=>i($,{children:[i(Field,{label:"\
+Summary",wide:!0,children:i("input",{disabled:!can,maxLength:300,value:one.summary,onInput:event=>set2({...one,summary:event.currentTarget.value})})}),i(Choices,
+{label:"APIs",can,chosen:one.apis,all:(apis2.value?.rows??[]).map(api=>[api.id,api.name||api.id,api.listen_path]),set:chosen=>set2({...one,apis:chosen})}),i(Plans,
+{plans:one.plans,policies:policies.value?.rows??[],can,set:plans=>set2({...one,plans})}),i(Field,{label:"Description",wide:!0,hint:"Markdown. HTML is shown as t\
+ext.",children:i("textarea",{rows:8,readOnly:!can,value:one.description,onInput:event=>set2({...one,description:event.currentTarget.value})})})]})})}function PortalPages(){
+let list=useLoaded(()=>get("portal/pages"),[0]);return i(List,{what:"page",list,icon:"portal",empty:NO_PAGE,named:one=>one.title,words:one=>[one.id,one.title,one.
+text],none:"Pages stand beside the catalogue: how to begin, terms, whom to ask.",more:[{id:"order",name:"Place",number:!0,show:one=>count(one.order)}],fields:(one,set2,can)=>i(
+Field,{label:"Text",wide:!0,hint:"Markdown. HTML is shown as text. Links lead to web pages, mail addresses and places of the portal, such as #/pages/start.",children:i(
+"textarea",{rows:14,readOnly:!can,value:one.text,onInput:event=>set2({...one,text:event.currentTarget.value})})})})}function List(props){let{what,list,icon,empty,
+named,words,more}=props,q=route.value.query,can=may("editor"),open=list.value?.find(one=>one.id===q.get("open")),part=`${what}s`;return i($,{children:[i("div",{
+class:"toolbar",children:[i(Filter,{label:`Filter ${part}`,placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary",class:"push","data-key":"n",onClick:()=>refine(
+{new:"1"}),children:["New ",what]})]}),!can&&i("p",{class:"list-end",children:["Your role can view ",part,", not change them."]}),i(Table,{label:part,list:{...here(
+matching(list.value??[],words)),done:!!list.value,failure:list.failure,reload:list.again},id:one=>one.id,open:one=>refine({open:one.id}),empty:i(Empty,{icon,title:q.
+get("q")?`No ${what} matches.`:`There is no ${what} yet.`,children:q.get("q")?null:props.none}),columns:[{id:"name",name:"Name",grow:!0,show:one=>i("a",{href:link(
+["portal",part],{open:one.id}),children:i(Text,{children:named(one)})})},{id:"seen",bare:!0,name:"Seen by",show:one=>i(Seen,{one})},{id:"id",name:"Id",show:one=>i(
+Text,{mono:!0,children:one.id})},...more]}),open&&i(Editor,{...props,stored:open,close:()=>refine({open:void 0})},open.id),q.get("new")&&can&&i(Editor,{...props,
+stored:empty,close:()=>refine({new:void 0})})]})}function Editor({what,list,stored,named,fields,close}){let[one,set2]=w(stored),[failure,setFailure]=w(null),[removing,
+setRemoving]=w(!1),can=may("editor"),isNew=!stored.id,id=isNew?one.id||plainId(named(one)):stored.id,address=`portal/${what}s/${segment(id)}`,nameOf=what==="pro\
+duct"?"name":"title";S(()=>{failure&&document.querySelector("dialog .content")?.scrollTo(0,0)},[failure]);let save=async(is_draft,done)=>{if(setFailure(null),isNew&&
+list.value?.some(other=>other.id===id)){setFailure(`There is a ${what} with the id ${id}.`);return}try{await call("PUT",address,{...one,id,is_draft}),say("ok",done),
+list.again(),close()}catch(failed){setFailure(failed)}},remove2=async()=>{try{await call("DELETE",address),say("ok",`The ${what} is deleted.`),list.again(),close()}catch(failed){
+setRemoving(!1),setFailure(failed)}};if(removing)return i(Dialog,{title:`Delete this ${what}?`,close:()=>setRemoving(!1),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(
+!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i("p",{children:what==="product"?"It leaves the catalog\
+ue. Keys that were made for it are served further, but nobody can rotate them. To hide it and keep that, withdraw it instead.":"Its address leads nowhere from t\
+hen on."})});let ready=!!id&&!!named(one).trim();return i(Dialog,{title:isNew?`New ${what}`:visible(named(stored)),close,wide:!0,footer:i($,{children:[i("span",
+{children:!isNew&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setRemoving(!0),children:"Delete"})}),i(Button,{onClick:close,children:"Close"}),can&&(one.
+is_draft?i($,{children:[i(Button,{disabled:!ready,onClick:()=>{save(!0,"Saved as a draft: only operators see it.")},children:"Save the draft"}),i(Button,{kind:"\
+primary",disabled:!ready,onClick:()=>{save(!1,"Published.")},children:"Publish"})]}):i($,{children:[i(Button,{onClick:()=>{save(!0,"Withdrawn. Keys that were ma\
+de for it go on.")},children:"Withdraw"}),i(Button,{kind:"primary",disabled:!ready||one===stored,onClick:()=>{save(!1,"Saved.")},children:"Save"})]}))]}),children:i(
+"div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:what==="product"?"Name":"Title",children:i(
+"input",{autofocus:isNew,disabled:!can,maxLength:300,value:named(one),onInput:event=>set2({...one,[nameOf]:event.currentTarget.value})})}),i(Field,{label:"Id",hint:"\
+In addresses. It can't be changed later.",children:i("input",{class:"mono",disabled:!can||!isNew,placeholder:plainId(named(one)),value:one.id,onInput:event=>set2(
+{...one,id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Place in the list",children:i("input",{type:"number",step:1,disabled:!can,value:one.order,onInput:event=>set2(
+{...one,order:Math.trunc(Number(event.currentTarget.value))})})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:one.is_public,
+onChange:()=>set2({...one,is_public:!one.is_public})}),"Seen without signing in"]}),fields(one,set2,can)]})})}function Choices({label,all,chosen,set:set2,can}){
+let gone=chosen.filter(id=>!all.some(([known])=>known===id)).map(id=>[id,id,"unknown"]);return i("div",{class:"field wide",role:"group","aria-label":label,children:[
+i("span",{children:label}),i("div",{class:"choices",children:[...all,...gone].map(([id,name,note])=>i("label",{class:"choice",children:[i("input",{type:"checkbo\
+x",disabled:!can,checked:chosen.includes(id),onChange:()=>set2(chosen.includes(id)?chosen.filter(one=>one!==id):[...chosen,id])}),i(Text,{children:name}),i("sma\
+ll",{class:"mono",children:i(Text,{children:note})})]},id))})]})}function Plans({plans,policies,set:set2,can}){let change=(at,members)=>set2(plans.map((plan,index)=>index===
+at?{...plan,...members}:plan));return i($,{children:[i("h3",{children:"Plans"}),plans.map((plan,at)=>i("fieldset",{class:"field wide",disabled:!can,children:[i(
+"legend",{class:"sr",children:["Plan ",at+1]}),i("div",{class:"form",children:[i(Field,{label:"Plan's name",children:i("input",{value:plan.name,maxLength:300,onInput:event=>{
+let name=event.currentTarget.value;change(at,{name,...plan.id===""||plan.id===plainId(plan.name)?{id:plainId(name)}:{}})}})}),i(Field,{label:"Plan's id",children:i(
+"input",{class:"mono",value:plan.id,onInput:event=>change(at,{id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Policy",children:i("select",{value:plan.
+policy,onChange:event=>change(at,{policy:event.currentTarget.value}),children:[i("option",{value:"",children:"choose one"}),plan.policy&&!policies.some(one=>one.
+id===plan.policy)&&i("option",{value:plan.policy,children:plan.policy}),policies.map(one=>i("option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,
+{label:"Requests are approved",children:i("select",{value:plan.approval,onChange:event=>change(at,{approval:event.currentTarget.value}),children:[i("option",{value:"\
+manual",children:"by an operator"}),i("option",{value:"automatic",children:"at once"})]})}),i(Field,{label:"What it costs, what it gives",wide:!0,children:i("in\
+put",{value:plan.summary,maxLength:300,onInput:event=>change(at,{summary:event.currentTarget.value})})}),can&&i("div",{class:"field wide",children:i(Button,{icon:"\
+trash",kind:"quiet",onClick:()=>set2(plans.filter((_,index)=>index!==at)),children:"Remove this plan"})})]})]},at)),can&&i("div",{class:"field wide",children:i(
+Button,{icon:"plus",onClick:()=>set2([...plans,NO_PLAN]),children:"Add a plan"})})]})}var TABS2=[["","Requests"],["products","Products"],["pages","Pages"],["applications","Applications"],["developers","Developers"]];function PortalPlace(){let tab=route.
+value.parts[1]??"",url=session.value?.portal;return S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[
+tab]),url?i($,{children:[i("div",{class:"page-head",children:[i("h1",{class:"page",children:"Developer portal"}),i(LinkButton,{class:"push",icon:"portal",href:url,
+target:"_blank",rel:"noopener",children:"Open the portal"})]}),i("nav",{class:"tabs","aria-label":"Parts of the portal",children:TABS2.map(([part,name])=>i("a",
+{href:link(part?["portal",part]:["portal"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i(PortalRequests,{}),tab==="products"&&i(Products,
+{}),tab==="pages"&&i(PortalPages,{}),tab==="applications"&&i(PortalApplications,{}),tab==="developers"&&i(Developers,{})]}):i($,{children:[i("h1",{class:"page",
+children:"Developer portal"}),i(Empty,{icon:"portal",title:"There is no developer portal.",children:["Set ",i("code",{children:"tollgate.portal.listen"})," and ",
+i("code",{children:"tollgate.portal.url"}),": developers then find APIs there, sign up and get keys by themselves."]})]})}var TABS3=[["","Gateways"],["problems","Problems"],["changes","Changes"],["users","Users"]];function System(){let tab=route.value.parts[1]??"";return i($,{children:[
+i("h1",{class:"page",children:"System"}),i("nav",{class:"tabs","aria-label":"Parts of the system",children:TABS3.map(([part,name])=>i("a",{href:link(part?["syst\
 em",part]:["system"]),"aria-current":tab===part?"page":void 0,children:name},part))}),tab===""&&i(Gateways,{}),tab==="problems"&&i(Problems,{}),tab==="changes"&&
 i(Changes,{}),tab==="users"&&i(Users2,{})]})}function differs(node){return node.differs?.length?i(Badge,{tone:"warn",children:["differs: ",node.differs.map(part=>part.
 replaceAll("_"," ")).join(", ")]}):void 0}var often=()=>Math.floor(tick.value/3);function useFigures(){let node=route.value.query.get("node")??"";return useLoaded(
@@ -891,38 +1055,37 @@ one.scope)})}),i("td",{children:i(Ago,{at:one.created})}),i("td",{class:"number"
 one.name))})]})}),admin&&i(Tokens,{}),(adding||editing)&&admin&&i(User,{user:editing,close:()=>{setEditing(null),refine({new:void 0})},saved:()=>{setEditing(null),
 refine({new:void 0}),users.again()},remove:remove2}),own&&i(OwnPassword,{close:()=>setOwn(!1)})]})}var wordsOf=scope=>({tags:(scope?.tags??[]).join(", "),orgs:(scope?.
 orgs??[]).join(", ")});function scopeOf(role,words){let list=text=>text.split(",").map(word=>word.trim()).filter(Boolean),[tags,orgs]=[list(words.tags),list(words.
-orgs)];return role==="admin"||tags.length+orgs.length===0?null:{tags,orgs}}var scopeText=scope=>[...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].
-join(", ")||"everything";function ScopeFields({words,change}){return i($,{children:[i(Field,{label:"Tags",hint:"Only APIs with one of these tags, with commas be\
-tween them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:event=>change({...words,tags:event.currentTarget.value})})}),i(Field,{label:"Organi\
-sations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"off",onInput:event=>change({...words,
-orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(!1),revoke=async name=>{try{await call(
-"DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};return i($,{children:[tokens.failure?
-i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{class:"after",title:"Tokens",note:"for scripts, in place of the control secr\
-et",actions:i(Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===0?i(Empty,{icon:"key",title:"There i\
-s no token.",children:"A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Reaches"}),i("th",{scope:"col",children:"\
-Last used"}),i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbody",{children:tokens.value.
-tokens.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.role==="admin"?"accent":"muted",
-children:one.role})}),i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):"never"}),i("td",{children:i(
-Ago,{at:one.expires})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},one.id))})]})}),making&&i(NewToken,
-{close:()=>{setMaking(!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),[scope,setScope]=w(wordsOf()),[days,
-setDays]=w("90"),[made,setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call("POST","tokens",{name,role,
-scope:scopeOf(role,scope),expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:made.name,
-close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this once."}),i("pre",{class:"li\
-ne",children:[i("code",{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,footer:i($,{children:[
-i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",{id:"token",class:"for\
-m",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,required:!0,
-value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
-event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
-s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:"Days",hint:"At m\
-ost 366.",children:i("input",{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}var PASSWORD_MIN=12;
-function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(wordsOf(user?.scope)),
-[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?(await call("PUT",`\
-users/${segment(user.name)}`,{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call("POST","users",
-{name,role,scope:reached,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?user.name:
-"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),i(Button,
-{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"form",
-onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
+orgs)];return role==="admin"||tags.length+orgs.length===0?null:{tags,orgs}}function ScopeFields({words,change}){return i($,{children:[i(Field,{label:"Tags",hint:"\
+Only APIs with one of these tags, with commas between them.",children:i("input",{value:words.tags,autocomplete:"off",onInput:event=>change({...words,tags:event.
+currentTarget.value})})}),i(Field,{label:"Organisations",hint:"Only APIs of these organisations. Both empty: everything.",children:i("input",{value:words.orgs,autocomplete:"\
+off",onInput:event=>change({...words,orgs:event.currentTarget.value})})})]})}function Tokens(){let tokens=useLoaded(()=>get("tokens"),[0]),[making,setMaking]=w(
+!1),revoke=async name=>{try{await call("DELETE",`tokens/${segment(name)}`),say("ok",`${name} is revoked.`),tokens.again()}catch(failure){say("bad",failure.message)}};
+return i($,{children:[tokens.failure?i(ErrorBox,{failure:tokens.failure,retry:tokens.again}):null,tokens.value&&i(Panel,{class:"after",title:"Tokens",note:"for \
+scripts, in place of the control secret",actions:i(Button,{icon:"plus",onClick:()=>setMaking(!0),children:"Make a token"}),children:tokens.value.tokens.length===
+0?i(Empty,{icon:"key",title:"There is no token.",children:"A script with a token may do what its role may, until it ends or is revoked."}):i("table",{class:"pla\
+in",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Name"}),i("th",{scope:"col",children:"Role"}),i("th",{scope:"col",children:"Re\
+aches"}),i("th",{scope:"col",children:"Last used"}),i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),
+i("tbody",{children:tokens.value.tokens.map(one=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:one.name})}),i("td",{children:i(Badge,{tone:one.
+role==="admin"?"accent":"muted",children:one.role})}),i("td",{children:i(Text,{children:scopeText(one.scope)})}),i("td",{children:one.last_used?i(Ago,{at:one.last_used}):
+"never"}),i("td",{children:i(Ago,{at:one.expires})}),i("td",{class:"number",children:i(Button,{kind:"quiet",onClick:()=>revoke(one.name),children:"Revoke"})})]},
+one.id))})]})}),making&&i(NewToken,{close:()=>{setMaking(!1),tokens.again()}})]})}function NewToken({close}){let[name,setName]=w(""),[role,setRole]=w("editor"),
+[scope,setScope]=w(wordsOf()),[days,setDays]=w("90"),[made,setMade]=w(null),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{setMade(await call(
+"POST","tokens",{name,role,scope:scopeOf(role,scope),expires_in_s:Math.round(Number(days)*86400)})),setFailure(null)}catch(failed){setFailure(failed)}};return made?
+i(Dialog,{title:made.name,close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i("p",{children:"This is the token. It is shown this o\
+nce."}),i("pre",{class:"line",children:[i("code",{children:made.token}),i(Copy,{text:made.token,label:"Copy the token"})]})]}):i(Dialog,{title:"Make a token",close,
+footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"token",children:"Make it"})]}),children:i("form",
+{id:"token",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("inp\
+ut",{autofocus:!0,required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,
+onChange:event=>setRole(event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: \
+all but users and secrets"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,
+{label:"Days",hint:"At most 366.",children:i("input",{type:"number",min:"1",max:"366",required:!0,value:days,onInput:event=>setDays(event.currentTarget.value)})})]})})}
+var PASSWORD_MIN=12;function User({user,close,saved,remove:remove2}){let[name,setName]=w(user?.name??""),[role,setRole]=w(user?.role??"editor"),[scope,setScope]=w(
+wordsOf(user?.scope)),[password,setPassword]=w(""),[failure,setFailure]=w(null),save=async event=>{event.preventDefault();try{let reached=scopeOf(role,scope);user?
+(await call("PUT",`users/${segment(user.name)}`,{role,scope:reached}),password&&await call("POST",`users/${segment(user.name)}/password`,{new:password})):await call(
+"POST","users",{name,role,scope:reached,password}),say("ok",user?"Saved.":`${name} can sign in.`),saved()}catch(failed){setFailure(failed)}};return i(Dialog,{title:user?
+user.name:"Add a user",close,footer:i($,{children:[i("span",{children:user&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>remove2(user.name),children:"Remove"})}),
+i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"user",children:user?"Save":"Add"})]}),children:i("form",{id:"user",class:"\
+form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,!user&&i(Field,{label:"Name",children:i("input",{autofocus:!0,
 required:!0,value:name,autocomplete:"off",onInput:event=>setName(event.currentTarget.value)})}),i(Field,{label:"Role",children:i("select",{value:role,onChange:event=>setRole(
 event.currentTarget.value),children:[i("option",{value:"viewer",children:"viewer: reads"}),i("option",{value:"editor",children:"editor: all but users and secret\
 s"}),i("option",{value:"admin",children:"admin: everything"})]})}),role!=="admin"&&i(ScopeFields,{words:scope,change:setScope}),i(Field,{label:user?"New passwor\
@@ -934,4 +1097,4 @@ try{await call("POST",`users/${segment(session.value?.user??"")}/password`,{old,
 children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Old password",children:i("input",{type:"password",autofocus:!0,
 required:!0,autocomplete:"current-password",value:old,onInput:event=>setOld(event.currentTarget.value)})}),i(Field,{label:"New password",hint:`At least ${PASSWORD_MIN}\
  characters.`,children:i("input",{type:"password",required:!0,minLength:PASSWORD_MIN,autocomplete:"new-password",value:fresh,onInput:event=>setFresh(event.currentTarget.
-value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,System};
+value)})})]})})}export{ApiPage,Certificates,Clients,KeyPage,Models,Policies,PortalPlace,System};

@@ -1,5 +1,11 @@
-//! The pages of the console and of the developer portal: looks up the files that a browser loads from `/tyk/console/` and from the portal. It serves
-//! nothing itself and knows no request; the control API and the portal do that, with the headers that protect the pages.
+//! The pages of the console and of the developer portal: the files that a browser loads from `/tyk/console/` and from the portal, the answers with them,
+//! and what protects those who use them. It listens nowhere and knows nobody; the control API and the portal do.
+
+mod files;
+mod protection;
+
+pub use files::{file_answer, no_file, page_answer};
+pub use protection::{cookies, is_of_own_page, protect};
 
 use flate2::read::GzDecoder;
 use std::io::Read;

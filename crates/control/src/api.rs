@@ -6,6 +6,7 @@ mod acme;
 mod answer;
 mod api_health;
 mod apis;
+mod audited_calls;
 mod authority;
 mod cache;
 mod certificate_list;
@@ -17,7 +18,6 @@ mod client_list;
 mod configuration;
 mod console;
 mod console_document;
-mod cookies;
 mod debug;
 mod definition_changes;
 mod definition_store;
@@ -46,6 +46,7 @@ mod oas;
 mod oauth;
 mod openapi;
 mod operator_rights;
+mod operators;
 mod orgs;
 mod own_port;
 mod parameters;
@@ -113,6 +114,7 @@ pub use documents::DocumentLocks;
 pub use health::Health;
 pub use inspection::Inspection;
 pub use openapi::described;
+pub use operators::Operators;
 pub use own_port::OwnPort;
 pub use store_queues::StoreQueues;
 pub use token_store::TokenDocument;
@@ -125,6 +127,9 @@ const HEAD_TIME_MAX: Duration = Duration::from_secs(15);
 
 /// How long an idle connection to an own port is kept after the port was closed.
 const LAST_REQUEST_TIME: Duration = Duration::from_secs(1);
+
+/// Path of the console's page, with the slash that makes its links relative to it.
+const CONSOLE_PAGE: &str = "/tyk/console/";
 
 /// State of the control API.
 pub struct Control {
@@ -140,6 +145,8 @@ pub struct Control {
     pub guesses: Mutex<Guesses>,
     /// The console; `None` if it is not served.
     pub console: Option<Console>,
+    /// Providers at which operators sign in, and what the secret is good for.
+    pub operators: Operators,
     /// Tokens for automation.
     pub tokens: TokenDocument,
     pub health: Arc<Health>,
@@ -235,11 +242,12 @@ pub fn start(
                 tokio::join!(noting, writing);
                 let _ = all_stored.send(());
             });
-            if let (Some(port), Some(portal)) = (ports.portal, control.portal.clone()) {
+            if let Some(portal) = control.portal.clone() {
                 tokio::spawn(portal.clone().deliver_mail());
                 tokio::spawn(portal.clone().remind());
-                let pages = portal::pages(portal, portal_threads);
-                tokio::spawn(port.serve(pages, proxies.clone(), ports.closed.clone()));
+                if let Some(port) = ports.portal {
+                    tokio::spawn(port.serve(portal::pages(portal, portal_threads), proxies.clone(), ports.closed.clone()));
+                }
             }
             tokio::spawn(async move {
                 if let Some(health) = &control.api_health {
@@ -282,6 +290,10 @@ impl Routes {
             .route("/.well-known/acme-challenge/{token}", get(acme::answer))
             .layer(from_fn_with_state(clients, workers::run))
             .with_state(control.clone());
+        let of_data_plane = match &control.portal {
+            Some(portal) => of_data_plane.merge(portal::at_host(portal.clone(), threads.clone())),
+            None => of_data_plane,
+        };
         Routes { public, of_data_plane }
     }
 
@@ -346,15 +358,7 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(certs::show, certs::add_at, certs::remove))
         .routes(routes!(acme::list))
         .routes(routes!(acme::renew))
-        .routes(routes!(portal::products))
-        .routes(routes!(portal::put_product, portal::remove_product))
-        .routes(routes!(portal::own_pages))
-        .routes(routes!(portal::put_page, portal::remove_page))
-        .routes(routes!(portal::invite))
-        .routes(routes!(portal::requests))
-        .routes(routes!(portal::decide))
-        .routes(routes!(portal::developers))
-        .routes(routes!(portal::suspend, portal::remove_developer))
+        .merge(portal::endpoints())
         .routes(routes!(oauth::create))
         .routes(routes!(oauth::apis_of_client))
         .routes(routes!(oauth::list))
@@ -447,11 +451,13 @@ fn router(
         .fallback(|| async { (StatusCode::NOT_FOUND, "404 page not found\n") })
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method not supported") })
         .layer(from_fn_with_state((control.clone(), table), authority::authorize))
+        .layer(from_fn_with_state(control.clone(), audited_calls::note))
         .with_state(control.clone());
     let open = Router::new()
         .route(&format!("/{hello}"), get(health::hello))
         .route(&format!("/{ready}"), get(health::ready))
         .route("/live", get(health::live))
+        .route("/tyk/operators/providers", get(operators::providers))
         .method_not_allowed_fallback(|| async { error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") });
     let console = if control.console.is_some() { console::router(control, &guarded, threads) } else { Router::new() };
     // Bodies are read and limited before they arrive here.
@@ -512,7 +518,7 @@ fn without_trailing_slash(mut request: http::Request<Incoming>) -> http::Request
     let uri = request.uri();
     let path = uri.path();
     let trimmed = path.trim_end_matches('/');
-    if path.starts_with("/tyk/") && path != console::PAGE && trimmed.len() < path.len() {
+    if path.starts_with("/tyk/") && path != CONSOLE_PAGE && trimmed.len() < path.len() {
         let target = match uri.query() {
             Some(query) => format!("{trimmed}?{query}"),
             None => trimmed.to_owned(),

@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "used by the crates of one program only: a name that says all needs no sentence")]
 
 pub mod api;
+pub mod audit_file;
 pub mod certificate_watch;
 pub mod compile;
 pub mod definitions;
@@ -10,8 +11,11 @@ pub mod figures_question;
 pub mod known_keys;
 pub mod mirrored_documents;
 pub mod nodes;
+mod portal_clients;
 pub mod portal_door;
+pub mod portal_providers;
 pub mod ports;
+mod provider_rules;
 pub mod replay;
 pub mod report;
 pub mod statistics;

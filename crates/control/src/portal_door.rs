@@ -1,13 +1,15 @@
 //! The gateway as the developer portal uses it: APIs in service, keys of its own, events.
 
-use crate::api::recorded::recorded;
+use crate::api::recorded::{last_minute, recorded};
 use crate::figures_question::FiguresQuestion;
 use crate::nodes::{NodeTail, Nodes};
+use crate::portal_clients::{ClientPlace, PortalClient};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_access::keys::{KeyName, Keys, prepared};
+use tollgate_access::oauth::TokenStore;
 use tollgate_access::secret::random_bytes;
 use tollgate_clock::{unix_ns, unix_s};
 use tollgate_data::gateway_state::GatewayState;
@@ -27,6 +29,8 @@ use tollgate_store::usage::{UsageAnswer, UsageBy, UsageQuestion};
 /// Member of an OpenAPI document that says how the gateway serves it, which is nothing for developers.
 const EXTENSIONS: [&str; 3] = ["x-tyk-api-gateway", "x-tyk-streaming", "x-tollgate"];
 const KEY_HEADER: &str = "Authorization";
+/// Where an API gives tokens, below its listen path.
+const TOKEN_PATH: &str = "/oauth/token/";
 /// How long usage of a key may be read; a person waits no longer for all of them.
 const READ_TIME_MAX: Duration = Duration::from_millis(500);
 /// Rows of a key's usage.
@@ -37,6 +41,8 @@ pub struct PortalDoor {
     pub shared: Arc<GatewayState>,
     /// Who knows what keys were used for.
     pub nodes: Nodes,
+    /// Clients of APIs that give tokens.
+    pub token_store: TokenStore,
 }
 
 impl GatewayDoor for PortalDoor {
@@ -58,6 +64,10 @@ impl GatewayDoor for PortalDoor {
         } else {
             ("", None)
         };
+        let gives_tokens = is_on("/use_oauth2") && {
+            let kinds = api.raw.pointer("/oauth_meta/allowed_access_types").and_then(Value::as_array);
+            kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == "client_credentials"))
+        };
         let header = [text("/auth_configs/authToken/auth_header_name"), text("/auth/auth_header_name"), KEY_HEADER];
         let header = header.into_iter().find(|header| !header.is_empty()).unwrap_or(KEY_HEADER);
         Some(PublishedApi {
@@ -66,6 +76,11 @@ impl GatewayDoor for PortalDoor {
             listen_path: text("/proxy/listen_path").to_owned(),
             host: text("/domain").to_owned(),
             key_header: if is_on("/use_keyless") { String::new() } else { header.to_owned() },
+            token_path: if gives_tokens {
+                format!("{}{TOKEN_PATH}", text("/proxy/listen_path").trim_end_matches('/'))
+            } else {
+                String::new()
+            },
             kind: kind.to_owned(),
             document,
         })
@@ -76,11 +91,16 @@ impl GatewayDoor for PortalDoor {
     }
 
     fn make_key(&self, wanted: WantedKey) -> DoorReply<'_, MadeKey> {
-        Box::pin(self.make(wanted))
+        Box::pin(async move {
+            if wanted.client_of.is_empty() { self.make(wanted).await } else { PortalClient::make(self.clients(), wanted).await }
+        })
     }
 
     fn change_key(&self, listed_id: String, change: KeyChange) -> DoorReply<'_, bool> {
         Box::pin(async move {
+            if let Some(client) = PortalClient::of_listed(&listed_id) {
+                return Ok(client.change(self.clients(), &change).await?);
+            }
             let Some((name, _)) = self.named(&listed_id).await? else { return Ok(false) };
             let rewrite = move |old: Option<Session>| old.map(|old| changed(old, &change));
             Ok(self.shared.keys.rewrite(name, true, rewrite).await?)
@@ -89,6 +109,9 @@ impl GatewayDoor for PortalDoor {
 
     fn remove_key(&self, listed_id: String) -> DoorReply<'_, bool> {
         Box::pin(async move {
+            if let Some(client) = PortalClient::of_listed(&listed_id) {
+                return Ok(client.remove(self.clients()).await?);
+            }
             let Some((name, session)) = self.named(&listed_id).await? else { return Ok(false) };
             let shown = name.shown.clone();
             let is_removed = self.shared.keys.remove(name).await?;
@@ -101,6 +124,9 @@ impl GatewayDoor for PortalDoor {
 
     fn key_state(&self, listed_id: String) -> DoorReply<'_, Option<PortalKeyState>> {
         Box::pin(async move {
+            if let Some(client) = PortalClient::of_listed(&listed_id) {
+                return Ok(client.state(self.clients()).await?);
+            }
             let keys = &self.shared.keys;
             let found = crate::api::keys::live(keys, &listed_id, &by_id(keys)).await?;
             Ok(found.map(|(_, session)| PortalKeyState {
@@ -141,6 +167,14 @@ impl GatewayDoor for PortalDoor {
                 Some(KeyUsage { from_unix_s: minute * 60, requests: row.counts.hits, good: row.good })
             });
             Ok(shown.collect())
+        })
+    }
+
+    fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>> {
+        Box::pin(async move {
+            let Some((name, _)) = self.named(&listed_id).await? else { return Ok(None) };
+            let minute = last_minute(&self.nodes, name.shown, true).await?.flatten();
+            Ok(minute.and_then(|minute| u64::try_from(minute * 60).ok()))
         })
     }
 
@@ -206,10 +240,18 @@ impl PortalDoor {
         let name = keys.new_name(&token);
         keys.put(name.clone(), session, false).await?;
         self.tell_key(EventKind::TokenCreated, "Key generated.", org_id, name.shown.clone());
-        Ok(MadeKey { key: token, listed_id: keys.listed_id(&name) })
+        Ok(MadeKey { key: token, secret: String::new(), listed_id: keys.listed_id(&name) })
     }
 
+    fn clients(&self) -> ClientPlace<'_> {
+        ClientPlace { shared: &self.shared, token_store: &self.token_store }
+    }
+
+    /// A key; `None` for a client, too.
     async fn named(&self, listed_id: &str) -> Result<Option<(KeyName, Session)>, StoreFault> {
+        if PortalClient::of_listed(listed_id).is_some() {
+            return Ok(None);
+        }
         crate::api::keys::named(&self.shared.keys, listed_id, &by_id(&self.shared.keys)).await
     }
 

@@ -5,6 +5,9 @@ use crate::client_address::ClientAddress;
 use std::fmt;
 use std::net::IpAddr;
 
+/// Where the control plane has the developer portal for the data plane, which appends the path of the request. No client reaches it.
+pub const PORTAL_PATH: &str = "/portal";
+
 /// A caller of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControlCaller {

@@ -23,7 +23,7 @@ mod tries;
 mod walk;
 
 use crate::client_tls::CallerTls;
-use crate::control_caller::ControlCaller;
+use crate::control_caller::{ControlCaller, PORTAL_PATH};
 use crate::error_body::{ErrorAudience, xml_type};
 use crate::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, Step};
 use crate::gateway_state::GatewayState;
@@ -756,6 +756,32 @@ impl GatewayHandler {
             reply::refuse(outgoing, &shared.settings, &refusal, ErrorAudience::Any);
             return Verdict::Reply;
         }
+        outgoing.target.extend_from_slice(request.target.as_bytes());
+        let is_configuration = request.path().starts_with(CONFIGURATION_PATH);
+        self.pass_to_control(request, client, is_configuration, outgoing)
+    }
+
+    /// Forwards a request to the developer portal, which the control plane has below a path that no client reaches.
+    fn forward_to_portal(&mut self, request: &Request<'_>, client: IpAddr, outgoing: &mut Outgoing) -> Verdict {
+        self.core.shared.observer.totals(self.core.index).iter().for_each(|totals| totals.control.add(1));
+        outgoing.target.extend_from_slice(PORTAL_PATH.as_bytes());
+        outgoing.target.extend_from_slice(request.path().as_bytes());
+        if let Some(query) = request.query() {
+            outgoing.target.extend_from_slice(b"?");
+            outgoing.target.extend_from_slice(query.as_bytes());
+        }
+        self.pass_to_control(request, client, false, outgoing)
+    }
+
+    /// Forwards a request whose target is written already.
+    fn pass_to_control(
+        &mut self,
+        request: &Request<'_>,
+        client: IpAddr,
+        is_configuration: bool,
+        outgoing: &mut Outgoing,
+    ) -> Verdict {
+        let shared = &self.core.shared;
         let caller = ControlCaller::behind_proxies(
             &shared.settings.callers.client_address,
             self.peer.ip(),
@@ -764,9 +790,7 @@ impl GatewayHandler {
             &|name| request.headers.iter().filter(|(known, _)| known.eq_ignore_ascii_case(name)).last().map(|(_, value)| value),
         );
         outgoing.edits.set(&request.headers, ControlCaller::HEADER, caller.to_string().as_bytes());
-        outgoing.target.extend_from_slice(request.target.as_bytes());
         outgoing.host.extend_from_slice(if request.authority.is_empty() { b"localhost" } else { request.authority });
-        let is_configuration = request.path().starts_with(CONFIGURATION_PATH);
         let bytes_max = if is_configuration { CONFIGURATION_BYTES_MAX } else { CONTROL_BODY_BYTES_MAX };
         Verdict::Forward(Forward {
             target_serial: self.core.shared.control.serial,

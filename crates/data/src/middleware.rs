@@ -75,6 +75,7 @@ mod validate_request;
 mod validate_response;
 mod virtual_endpoint;
 mod waf;
+mod waf_responses;
 
 pub use bodies::tyk_context;
 pub use dry_run::dry_run;
@@ -221,6 +222,8 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("ResponseHooks", Runs, response_hooks::ResponseHooks::compile),
     // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
     listed("ValidateResponse", Runs, validate_response::ValidateResponse::compile),
+    // Clients get nothing that is changed behind it but what rules for errors make, and what it denies is not stored.
+    listed("WafResponses", Runs, waf_responses::WafResponses::compile),
     // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
     listed("OverrideErrors", Runs, override_errors::OverrideErrors::compile),
     // The cache sees the request that the upstream would receive.

@@ -73,6 +73,8 @@ pub struct RoutingTerms {
     pub skip_url_cleaning: bool,
     /// Paths of the control plane's endpoints on the main port; empty when it has its own port.
     pub control_paths: Vec<String>,
+    /// Host of the developer portal on the main port; empty for none.
+    pub portal_host: String,
     /// Whether the gateway gets certificates by itself, for which issuers ask it.
     pub answers_challenges: bool,
     /// Ports that definitions may name.
@@ -284,6 +286,7 @@ impl Settings {
                 hostname: config.hostname.clone(),
                 skip_url_cleaning: http.skip_url_cleaning,
                 control_paths: if shares_port { control_paths.collect() } else { Vec::new() },
+                portal_host: config.tollgate.portal.host.clone(),
                 answers_challenges: config.tollgate.acme.is_on(),
                 ports: PortRules::new(config),
                 tables_file: config.tollgate.routing_file.clone(),

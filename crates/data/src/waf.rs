@@ -7,18 +7,29 @@ mod firewall;
 mod firewall_absent;
 mod job;
 
-pub use firewall::{Firewall, RuleLibrary};
-pub use job::InspectionJob;
+pub use firewall::{Firewall, RequestMemory, RuleLibrary};
+pub use job::{InspectionJob, ResponseJob};
 
+use std::sync::Arc;
 use tollgate_observe::WafFacts;
 
-/// What is said of a request.
+/// What is said of a request or a response.
 pub struct WafFinding {
     pub facts: WafFacts,
     pub outcome: WafOutcome,
+    /// What the inspection of the response needs; `None` if there is none.
+    pub memory: Option<RequestMemory>,
 }
 
-/// What the rules want to become of a request.
+/// An inspected request whose response will be inspected.
+pub struct InspectedNote {
+    pub firewall: Arc<Firewall>,
+    pub memory: Arc<RequestMemory>,
+    /// As rules call it.
+    pub protocol: &'static str,
+}
+
+/// What the rules want to become of a request or a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WafOutcome {
     Passes,

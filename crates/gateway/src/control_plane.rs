@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tollgate_access::secret::ControlSecret;
 use tollgate_control::api::{
-    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, TokenDocument, WaitingEntries,
+    self, ApiHealth, ChangeLog, Console, ConsoleFacts, Control, Health, Inspection, Operators, TokenDocument, WaitingEntries,
 };
+use tollgate_control::audit_file::AuditFile;
 use tollgate_control::definitions::Reloads;
 use tollgate_control::nodes::{Nodes, OwnFigures};
 use tollgate_control::portal_door::PortalDoor;
+use tollgate_control::portal_providers::portal_providers;
 use tollgate_control::statistics::Statistics;
 use tollgate_data::cache_purger::CachePurger;
 use tollgate_model::config::{AcmeCertificate, GatewayConfig};
@@ -41,13 +43,20 @@ impl ControlPlane {
             cluster.join(&node, own_figures.clone(), purger.clone());
         }
         let address = addresses.control.first().or(addresses.data.first()).copied();
-        let (changes, waiting_changes) = ChangeLog::new(node.clone());
+        let operators = &config.tollgate.operators;
+        let audit = Some(&operators.audit_file).filter(|file| !file.as_os_str().is_empty()).map(|file| AuditFile::open(file));
+        let audit = audit
+            .transpose()
+            .map_err(|fault| format!("tollgate.operators.audit_file: {}: {fault}", operators.audit_file.display()))?;
+        let (changes, waiting_changes) = ChangeLog::new(node.clone(), audit, shared.settings.watch.gateway_events.clone());
         let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
         let nodes = Nodes { own: own_figures, cluster: shared.cluster.clone() };
         let portal_settings = &config.tollgate.portal;
-        let portal = portal_settings.address().map(|_| {
-            let door = Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone() });
-            Portal::new(portal_settings.clone(), shared.keys.kept_store(), door).map(Arc::new)
+        let portal = portal_settings.is_served().then(|| {
+            let door =
+                Arc::new(PortalDoor { shared: shared.clone(), nodes: nodes.clone(), token_store: parts.token_store.clone() });
+            let providers = portal_providers(portal_settings, shared)?;
+            Portal::new(portal_settings.clone(), shared.keys.kept_store(), door, providers).map(Arc::new)
         });
         let control = Control {
             shared: shared.clone(),
@@ -68,6 +77,7 @@ impl ControlPlane {
             mirrored_documents: Default::default(),
             notices: Arc::default(),
             replays: Arc::default(),
+            operators: Operators::new(operators, shared)?,
             tokens: TokenDocument::default(),
             issued_names: config.tollgate.acme.certificates.iter().map(AcmeCertificate::name).collect(),
             portal: portal.transpose()?,

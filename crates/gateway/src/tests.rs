@@ -39,3 +39,5 @@ mod validate_json;
 mod variables;
 mod versions;
 mod waf;
+mod waf_own_traffic;
+mod waf_responses;

@@ -100,13 +100,15 @@ pub enum EventKind {
     UpstreamOAuthError,
     /// Somebody did something at the developer portal, such as asking for a plan.
     PortalChange,
+    /// Somebody changed something over the control API, or signed in to the console.
+    OperatorChange,
     /// A request that the web application firewall denies.
     WafDenied,
 }
 
 impl EventKind {
     /// All events.
-    pub const ALL: [EventKind; 23] = [
+    pub const ALL: [EventKind; 24] = [
         EventKind::QuotaExceeded,
         EventKind::RateLimitExceeded,
         EventKind::OrgQuotaExceeded,
@@ -129,6 +131,7 @@ impl EventKind {
         EventKind::RateLimitSmoothingDown,
         EventKind::UpstreamOAuthError,
         EventKind::PortalChange,
+        EventKind::OperatorChange,
         EventKind::WafDenied,
     ];
 
@@ -157,6 +160,7 @@ impl EventKind {
             EventKind::RateLimitSmoothingDown => "RateLimitSmoothingDown",
             EventKind::UpstreamOAuthError => "UpstreamOAuthError",
             EventKind::PortalChange => "PortalChange",
+            EventKind::OperatorChange => "OperatorChange",
             EventKind::WafDenied => "WafDenied",
         }
     }
@@ -170,13 +174,13 @@ impl EventKind {
     pub fn is_of_gateway(self) -> bool {
         let is_of_certificate = matches!(self, EventKind::CertificateExpiringSoon | EventKind::CertificateExpired);
         let is_of_key = matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted);
-        is_of_certificate || is_of_key || self == EventKind::PortalChange
+        is_of_certificate || is_of_key || matches!(self, EventKind::PortalChange | EventKind::OperatorChange)
     }
 
     /// Whether handlers of a definition get the event.
     pub fn is_of_api(self) -> bool {
         let is_of_key = matches!(self, EventKind::TokenCreated | EventKind::TokenUpdated | EventKind::TokenDeleted);
-        !is_of_key && !matches!(self, EventKind::TriggerExceeded | EventKind::PortalChange)
+        !is_of_key && !matches!(self, EventKind::TriggerExceeded | EventKind::PortalChange | EventKind::OperatorChange)
     }
 }
 

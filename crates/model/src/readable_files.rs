@@ -14,18 +14,18 @@ const OUTSIDE: &str = "is outside of the directories whose files documents may n
 /// Two changes of a file within this time may have the same time: file systems take it from a clock that is not set at every moment.
 const CLOCK_STEP_MAX: Duration = Duration::from_millis(50);
 
-/// Directories whose files documents may name, and one within them whose files they may not name.
+/// Directories whose files documents may name, and what they may not name within these.
 #[derive(Debug, Clone, Default)]
 pub struct ReadableFiles {
     bases: Vec<PathBuf>,
-    closed: PathBuf,
+    closed: Vec<PathBuf>,
 }
 
 impl ReadableFiles {
-    /// Files below `bases`, without those below `closed`. Empty paths name no directory; others are relative to the working directory.
-    pub fn new(bases: impl IntoIterator<Item = PathBuf>, closed: &Path) -> Self {
+    /// Files below `bases`, without those below `closed` and without files that `closed` names. Empty paths name no directory; others are relative to the working directory.
+    pub fn new(bases: impl IntoIterator<Item = PathBuf>, closed: &[&Path]) -> Self {
         let bases = bases.into_iter().filter(|base| !base.as_os_str().is_empty()).collect();
-        ReadableFiles { bases, closed: closed.to_owned() }
+        ReadableFiles { bases, closed: closed.iter().map(|path| (*path).to_owned()).collect() }
     }
 
     /// The path of a file that a document names, with symbolic links resolved. A file that does not exist is no error here.
@@ -44,7 +44,8 @@ impl ReadableFiles {
             file.starts_with(&directory).then(|| directory.components().count())
         };
         // The innermost directory decides, so that a folder of scripts may lie in the folder of data.
-        self.bases.iter().filter_map(|base| depth_in(base)).max() > depth_in(&self.closed).max(Some(0))
+        let closed = self.closed.iter().filter_map(|path| depth_in(path)).max();
+        self.bases.iter().filter_map(|base| depth_in(base)).max() > closed.max(Some(0))
     }
 }
 

@@ -153,8 +153,8 @@ pub enum SecretFiles {
 }
 
 impl SecretFiles {
-    /// Files below `base`, but not below `closed`.
-    pub fn below(base: &Path, closed: &Path) -> Self {
+    /// Files below `base`, but not those of `closed` and not below these.
+    pub fn below(base: &Path, closed: &[&Path]) -> Self {
         match base.as_os_str().is_empty() {
             true => SecretFiles::Nowhere,
             false => SecretFiles::Below(base.to_owned(), ReadableFiles::new([base.to_owned()], closed)),

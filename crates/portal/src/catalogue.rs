@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_store::StoreFault;
 
 /// Products, and pages; a catalogue is read by people.
-pub(crate) const PUBLISHED_MAX: usize = 500;
+pub const PUBLISHED_MAX: usize = 500;
 const APIS_MAX: usize = 50;
 const PLANS_MAX: usize = 20;
 /// Bytes of a text with many lines.
@@ -33,6 +33,8 @@ pub struct ApiProduct {
     pub plans: Vec<ProductPlan>,
     /// Whether people see it who have not signed in.
     pub is_public: bool,
+    /// Whether operators alone see it. Keys that were made for it go on, and nobody can ask for it.
+    pub is_draft: bool,
     /// Where it stands in the catalogue; products with the same number are sorted by name.
     pub order: i64,
 }
@@ -76,6 +78,8 @@ pub struct PortalPage {
     pub text: String,
     /// Whether people see it who have not signed in.
     pub is_public: bool,
+    /// Whether operators alone see it.
+    pub is_draft: bool,
     /// Where it stands among the pages; those with the same number are sorted by title.
     pub order: i64,
 }

@@ -24,8 +24,11 @@ pub struct Developer {
     pub mail: String,
     /// What they call themselves.
     pub name: String,
-    /// Hash of their password.
+    /// Hash of their password; empty if they sign in at a provider alone.
     pub password_hash: String,
+    /// Who they are at providers: ids of documents.
+    #[serde(default)]
+    pub identities: BTreeSet<String>,
     /// Their teams, with what they may do there.
     pub teams: BTreeMap<String, TeamRole>,
     /// Whether an operator has suspended them.

@@ -21,6 +21,11 @@ impl PortalDocuments {
         PortalDocuments(store)
     }
 
+    /// Notes that something is used that counts once. False if it was used before.
+    pub(crate) async fn is_first_use(&self, purpose: &str, text: &str, until_unix_s: u64) -> Result<bool, StoreFault> {
+        tollgate_signin::is_first_use(&*self.0, SPACE, purpose, text, until_unix_s).await
+    }
+
     pub(crate) async fn read<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, StoreFault> {
         self.0.read(SPACE, id.to_owned()).await?.map(|text| parsed(id, &text)).transpose()
     }

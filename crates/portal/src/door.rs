@@ -31,6 +31,9 @@ pub trait GatewayDoor: Send + Sync {
     /// What a key was used for since a time, in intervals of `step_s`, in order of time. Nothing if nobody records it.
     fn usage(&self, listed_id: String, from_unix_s: u64, step_s: u64) -> DoorReply<'_, Vec<KeyUsage>>;
 
+    /// When a key was used last, in seconds since 1970; `None` if it was not, or nobody records it.
+    fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>>;
+
     /// The last requests with a key that were refused or failed, newest first.
     fn refusals(&self, listed_id: String, rows: usize) -> DoorReply<'_, Vec<KeyRefusal>>;
 
@@ -51,6 +54,8 @@ pub struct PublishedApi {
     pub host: String,
     /// Name of the header for keys; empty if it takes no keys.
     pub key_header: String,
+    /// Path from the gateway's URL at which clients get tokens with their id and secret; empty if it has no such clients.
+    pub token_path: String,
     /// What describes it: `openapi`, `graphql`, `mcp`, or empty.
     pub kind: String,
     /// The document that describes it, for people: an OpenAPI document, or the text of a GraphQL schema.
@@ -67,13 +72,17 @@ pub struct WantedKey {
     pub alias: String,
     /// Where it belongs at the portal.
     pub meta_data: Map<String, Value>,
+    /// Ids of the APIs whose client it is to be, with an id and a secret; empty for a plain key.
+    pub client_of: Vec<String>,
 }
 
 /// A key that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeKey {
-    /// The key. It is shown once.
+    /// The key, or the id of the client. It is shown once.
     pub key: String,
+    /// The secret of the client; empty for a key.
+    pub secret: String,
     /// How the gateway finds it.
     pub listed_id: String,
 }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod applications;
+mod at_provider;
 mod keys;
 mod own_pages;
 mod published;
@@ -16,8 +17,8 @@ use crate::sessions;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawPathParams, Request};
-use axum::http::header::{CONTENT_TYPE, COOKIE, RETRY_AFTER, SET_COOKIE};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on};
 use serde::de::DeserializeOwned;
@@ -91,6 +92,7 @@ pub(crate) const ROUTES: &[PortalRoute] = portal_routes! {
     "GET" "/api/session" Nothing accounts::show;
     "POST" "/api/session" Nothing accounts::sign_in;
     "DELETE" "/api/session" Nothing accounts::sign_out;
+    "POST" "/api/connection" Nothing accounts::connect;
     "POST" "/api/accounts" Nothing accounts::sign_up;
     "POST" "/api/password/forgotten" Nothing accounts::forgot;
     "POST" "/api/password" Nothing accounts::choose_password;
@@ -131,6 +133,8 @@ pub fn router(portal: Arc<Portal>) -> Router {
     let shown = portal.clone();
     router
         .route("/", get(own_pages::page))
+        .route("/sign-in/{provider}", get(at_provider::start).with_state(portal.clone()))
+        .route("/sign-in/{provider}/callback", get(at_provider::finish).with_state(portal.clone()))
         .route("/theme.css", get(own_pages::theme).with_state(portal.clone()))
         .route("/logo", get(own_pages::logo).with_state(portal))
         .route("/{file}", get(own_pages::file))
@@ -160,8 +164,7 @@ async fn run(route: &'static PortalRoute, portal: Arc<Portal>, path: RawPathPara
 
 async fn answer(route: &'static PortalRoute, portal: Arc<Portal>, path: RawPathParams, request: Request) -> PortalResult {
     own_pages::check_origin(request.headers())?;
-    let visitor = request.extensions().get::<Visitor>().copied();
-    let address = visitor.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |visitor| visitor.address);
+    let address = address_of(&request);
     let session = own_pages::session_token(request.headers());
     let developer = match &session {
         Some(token) => sessions::find(&portal.documents, token).await?,
@@ -173,6 +176,12 @@ async fn answer(route: &'static PortalRoute, portal: Arc<Portal>, path: RawPathP
     let path = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let body = read(request.into_body()).await?;
     (route.handle)(PortalCall { portal, address, developer, session, path, body }).await
+}
+
+/// Address of whoever sent a request.
+fn address_of(request: &Request) -> IpAddr {
+    let visitor = request.extensions().get::<Visitor>().copied();
+    visitor.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |visitor| visitor.address)
 }
 
 async fn read(body: Body) -> Result<Value, PortalRefusal> {
@@ -249,13 +258,6 @@ fn refused(refusal: &PortalRefusal) -> Response {
         response.headers_mut().insert(RETRY_AFTER, line);
     }
     response
-}
-
-/// What the cookies of a name say.
-fn cookies<'h>(headers: &'h HeaderMap, name: &'h str) -> impl Iterator<Item = &'h str> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |(own, _)| *own == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod application;
 mod catalogue;
+mod connections;
 mod developer;
 mod documents;
 mod door;
@@ -13,19 +14,22 @@ mod mail;
 mod offboarding;
 mod one_use;
 mod operators;
+mod overview;
 mod portal;
+mod publishing;
 mod refusal;
 mod reminders;
 mod sessions;
 mod sign_up;
 
 pub use application::{AccessGrant, GrantKey, GrantState, PortalApplication};
-pub use catalogue::{ApiProduct, PlanApproval, PortalPage, ProductPlan};
+pub use catalogue::{ApiProduct, PUBLISHED_MAX, PlanApproval, PortalPage, ProductPlan};
 pub use developer::{Developer, DeveloperTeam, TeamRole};
 pub use door::{
     DoorReply, GatewayDoor, KeyChange, KeyRefusal, KeyUsage, MadeKey, PortalKeyState, PortalNotice, PublishedApi, WantedKey,
 };
 pub use http::{Visitor, router};
 pub use operators::{DeveloperChange, GrantDecision, GrantPlace, Invitation, InvitationRequest, ShownDeveloper, ShownRequest};
+pub use overview::{ApplicationOverview, ApplicationUsage, GrantOverview, KeyOverview, KeyUse, MemberOverview, TeamOverview};
 pub use portal::Portal;
 pub use refusal::PortalRefusal;

@@ -47,6 +47,9 @@ impl Portal {
                 self.documents.remove(&application_id.document()).await?;
             }
         }
+        for identity in &developer.identities {
+            self.documents.remove(identity).await?;
+        }
         self.documents.remove(&Developer::document(id)).await?;
         self.tell(PortalNotice { what: "developer_removed", developer: developer.mail, ..PortalNotice::default() });
         Ok(())

@@ -1,7 +1,8 @@
-//! What operators do through the control API: publish, decide about requests, see who uses what. What ends is in `offboarding`.
+//! What operators decide through the control API: requests, invitations. What they publish is in `publishing`, what they see of applications in
+//! `overview`, what ends in `offboarding`.
 
 use crate::application::{AccessGrant, ApplicationId, GrantState, PortalApplication};
-use crate::catalogue::{self, ApiProduct, PUBLISHED_MAX, PortalPage, is_published_id};
+use crate::catalogue;
 use crate::developer::{Developer, mail_address, plain_name};
 use crate::door::{KeyChange, PortalNotice};
 use crate::one_use::{INVITATION_S, OneUse};
@@ -109,85 +110,12 @@ pub struct Invitation {
 }
 
 impl Portal {
-    /// All products.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn products(&self) -> Result<Vec<ApiProduct>, PortalRefusal> {
-        Ok(catalogue::products(&self.documents).await?)
-    }
-
-    /// Publishes a product. Tells whether it is new.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub async fn put_product(&self, product: &ApiProduct) -> Result<bool, PortalRefusal> {
-        product.check().map_err(PortalRefusal::invalid)?;
-        for (index, api) in product.apis.iter().enumerate() {
-            if self.door.api(api).is_none() {
-                return Err(PortalRefusal::invalid(format!("apis[{index}]: there is no API {api:?}")));
-            }
-        }
-        for (index, plan) in product.plans.iter().enumerate() {
-            if !self.door.has_policy(&plan.policy) {
-                return Err(PortalRefusal::invalid(format!("plans[{index}].policy: there is no policy {:?}", plan.policy)));
-            }
-        }
-        let id = format!("{}{}", ApiProduct::ALL, product.id);
-        let is_new = self.documents.read::<ApiProduct>(&id).await?.is_none();
-        if is_new && self.products().await?.len() >= PUBLISHED_MAX {
-            return Err(PortalRefusal::full(PUBLISHED_MAX, "products"));
-        }
-        self.documents.write(&id, product, None).await?;
-        Ok(is_new)
-    }
-
-    /// Takes a product out of the catalogue. Its keys go on. False if there was none.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn remove_product(&self, id: &str) -> Result<bool, PortalRefusal> {
-        Ok(is_published_id(id) && self.documents.remove(&format!("{}{id}", ApiProduct::ALL)).await?)
-    }
-
-    /// All pages.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn pages(&self) -> Result<Vec<PortalPage>, PortalRefusal> {
-        Ok(catalogue::pages(&self.documents).await?)
-    }
-
-    /// Publishes a page. Tells whether it is new.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub async fn put_page(&self, page: &PortalPage) -> Result<bool, PortalRefusal> {
-        page.check().map_err(PortalRefusal::invalid)?;
-        let id = format!("{}{}", PortalPage::ALL, page.id);
-        let is_new = self.documents.read::<PortalPage>(&id).await?.is_none();
-        if is_new && self.pages().await?.len() >= PUBLISHED_MAX {
-            return Err(PortalRefusal::full(PUBLISHED_MAX, "pages"));
-        }
-        self.documents.write(&id, page, None).await?;
-        Ok(is_new)
-    }
-
-    /// Removes a page. False if there was none.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn remove_page(&self, id: &str) -> Result<bool, PortalRefusal> {
-        Ok(is_published_id(id) && self.documents.remove(&format!("{}{id}", PortalPage::ALL)).await?)
-    }
-
     /// All developers.
     ///
     /// # Errors
     /// The store does not answer.
     pub async fn developers(&self) -> Result<Vec<ShownDeveloper>, PortalRefusal> {
-        let found = self.documents.list::<Developer>(&Developer::document(""), LISTED_MAX).await?;
-        Ok(found.iter().map(|(_, developer)| shown(developer)).collect())
+        Ok(self.accounts().await?.iter().map(shown).collect())
     }
 
     /// All plans that applications have or have asked for; with a state, those alone.
@@ -243,7 +171,9 @@ impl Portal {
                 self.door.change_key(key.listed_id.clone(), KeyChange::Policy(policy.clone())).await?;
             }
             if decision.state.is_some() {
-                let is_stopped = grant.state != GrantState::Approved;
+                // An approval does not let go on whoever is suspended themselves.
+                let maker = Developer::read(&self.documents, &key.made_by).await?;
+                let is_stopped = grant.state != GrantState::Approved || maker.is_none_or(|maker| maker.is_suspended);
                 self.door.change_key(key.listed_id.clone(), KeyChange::Suspended(is_stopped)).await?;
             }
         }

@@ -14,6 +14,7 @@ use tollgate_admin::{Tries, users};
 use tollgate_clock::unix_s;
 use tollgate_model::config::PortalSettings;
 use tollgate_offload::{FairThreads, ThreadPlan, half_of_the_cores};
+use tollgate_signin::SignInProvider;
 use tollgate_store::Store;
 
 /// Bytes of a logo.
@@ -25,6 +26,8 @@ const PASSWORDS_MAX: usize = 64;
 pub struct Portal {
     pub(crate) settings: PortalSettings,
     pub(crate) documents: PortalDocuments,
+    /// Where developers sign in, in the order of the settings.
+    pub(crate) providers: Vec<SignInProvider>,
     pub(crate) door: Arc<dyn GatewayDoor>,
     pub(crate) mail: MailQueue,
     pub(crate) letterhead: Letterhead,
@@ -36,6 +39,9 @@ pub struct Portal {
     sign_ups: Mutex<Tries>,
     /// Threads for passwords: hashes are slow by design.
     passwords: FairThreads<IpAddr>,
+    /// Hashes that were made or checked.
+    #[cfg(test)]
+    pub(crate) hashed_passwords: std::sync::atomic::AtomicUsize,
 }
 
 impl Portal {
@@ -43,13 +49,20 @@ impl Portal {
     ///
     /// # Errors
     /// A file of the settings can't be read, or the system has no threads.
-    pub fn new(settings: PortalSettings, store: Arc<dyn Store>, door: Arc<dyn GatewayDoor>) -> Result<Self, String> {
-        if !settings.has_mail() {
-            return Portal::with_mail(settings, store, door, (MailQueue::nowhere(), None));
-        }
-        let (queue, waiting) = MailQueue::pair();
-        let postman = Postman::new(&settings.mail, waiting)?;
-        Portal::with_mail(settings, store, door, (queue, Some(postman)))
+    pub fn new(
+        settings: PortalSettings,
+        store: Arc<dyn Store>,
+        door: Arc<dyn GatewayDoor>,
+        providers: Vec<SignInProvider>,
+    ) -> Result<Self, String> {
+        let mail = if settings.has_mail() {
+            let (queue, waiting) = MailQueue::pair();
+            let postman = Postman::new(&settings.mail, waiting)?;
+            (queue, Some(postman))
+        } else {
+            (MailQueue::nowhere(), None)
+        };
+        Ok(Portal { providers, ..Portal::with_mail(settings, store, door, mail)? })
     }
 
     pub(crate) fn with_mail(
@@ -65,6 +78,7 @@ impl Portal {
             letterhead: Letterhead { portal: settings.name.clone(), url: settings.url.clone() },
             logo: logo(&settings)?,
             documents: PortalDocuments::new(store),
+            providers: Vec::new(),
             door,
             mail,
             postman: Mutex::new(postman),
@@ -72,7 +86,14 @@ impl Portal {
             sign_ins: Mutex::default(),
             sign_ups: Mutex::default(),
             passwords,
+            #[cfg(test)]
+            hashed_passwords: Default::default(),
         })
+    }
+
+    /// URL under which browsers reach it, without a slash at its end.
+    pub fn url(&self) -> &str {
+        &self.settings.url
     }
 
     /// Sends the portal's mails. Runs for ever, if there is a server for them.
@@ -95,16 +116,26 @@ impl Portal {
 
     /// Whether a password has a hash. Takes as long without one.
     pub(crate) async fn verifies(&self, address: IpAddr, hash: Option<String>, password: String) -> Result<bool, PortalRefusal> {
-        let check = move || users::verifies(hash.as_deref(), &password);
-        self.passwords.run(address, check).await.ok_or_else(busy)
+        self.hash_work(address, move || users::verifies(hash.as_deref(), &password)).await
     }
 
     /// The hash of a new password.
     pub(crate) async fn hashed(&self, address: IpAddr, password: String) -> Result<String, PortalRefusal> {
         users::check_password(&password).map_err(PortalRefusal::invalid)?;
         let salt = random_bytes().map_err(PortalRefusal::failed)?;
-        let hash = self.passwords.run(address, move || users::hash_password(&password, salt)).await.ok_or_else(busy)?;
+        let hash = self.hash_work(address, move || users::hash_password(&password, salt)).await?;
         hash.map_err(PortalRefusal::failed)
+    }
+
+    /// Does what is slow by design, elsewhere.
+    async fn hash_work<T: Send + 'static>(
+        &self,
+        address: IpAddr,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, PortalRefusal> {
+        #[cfg(test)]
+        self.hashed_passwords.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.passwords.run(address, work).await.ok_or_else(busy)
     }
 
     pub(crate) fn send(&self, letter: Letter) {

@@ -7,7 +7,7 @@ use crate::portal::Portal;
 use crate::refusal::PortalRefusal;
 use crate::sessions;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use tollgate_model::config::PortalSignUpRule;
 
@@ -128,7 +128,8 @@ impl Portal {
             return Err(refusal);
         }
         let known = Developer::read(&self.documents, &id).await?;
-        let hash = known.as_ref().map(|developer| developer.password_hash.clone());
+        // Whoever has none signs in at a provider.
+        let hash = known.as_ref().map(|developer| developer.password_hash.clone()).filter(|hash| !hash.is_empty());
         let is_right = self.verifies(address, hash, password).await?;
         let Some(developer) = known.filter(|developer| is_right && !developer.is_suspended) else { return Err(wrong()) };
         self.sign_ins().right(address);
@@ -138,7 +139,7 @@ impl Portal {
     }
 
     /// Makes an account, in a team of its own or in the one to which it was invited.
-    async fn make_account(
+    pub(crate) async fn make_account(
         &self,
         mail: &str,
         name: &str,
@@ -157,6 +158,7 @@ impl Portal {
             mail: mail.to_owned(),
             name: name.to_owned(),
             password_hash,
+            identities: BTreeSet::new(),
             teams,
             is_suspended: false,
             session_epoch: 0,
@@ -189,7 +191,7 @@ impl Portal {
     }
 
     /// Whether the rules let an address have an account.
-    fn may_sign_up(&self, mail: &str) -> Result<(), PortalRefusal> {
+    pub(crate) fn may_sign_up(&self, mail: &str) -> Result<(), PortalRefusal> {
         let rule = &self.settings.sign_up;
         let domain = mail.rsplit_once('@').map_or("", |(_, domain)| domain);
         match rule.by {
@@ -215,7 +217,7 @@ impl Portal {
         self.documents.change(&tries_document(id), Some(now + TRIES_S), count).await.map(drop)
     }
 
-    async fn count_sign_up(&self, now: u64) -> Result<(), PortalRefusal> {
+    pub(crate) async fn count_sign_up(&self, now: u64) -> Result<(), PortalRefusal> {
         let (hour, most) = (now / 3600, self.settings.sign_up.per_hour_max);
         let count = |old: Option<SignUpCount>| {
             let count = old.unwrap_or_default().count;

@@ -45,8 +45,8 @@ pub(crate) fn fill(
     values: &mut ValueStore,
     budget: &mut InspectionBudget,
 ) -> Result<(), BodyFault> {
-    let processor = values.of(ValueSource::BodyProcessor, crate::source::Part::Value, None).pop();
-    let processor = processor.map(|found| String::from_utf8_lossy(&found.value).into_owned()).unwrap_or_default();
+    let processor = values.single(ValueSource::BodyProcessor);
+    let processor = processor.map(|found| String::from_utf8_lossy(found).into_owned()).unwrap_or_default();
     budget.look(body.len(), 4)?;
     values.set(ValueSource::RequestBodyLength, body.len().to_string().as_bytes());
     if body.is_empty() {

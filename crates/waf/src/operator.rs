@@ -3,6 +3,7 @@
 use crate::budget::{InspectionBudget, TooMuchWork};
 use crate::expression::expression;
 use crate::text::{MacroText, TextVariables};
+use crate::value_class::{ClassSet, ValueClass};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 use ipnet::IpNet;
 use regex::bytes::Regex;
@@ -26,7 +27,8 @@ pub(crate) enum RuleOperator {
     Number(Comparison, MacroText),
     IpMatch(Vec<IpNet>),
     Never,
-    Phrases(AhoCorasick),
+    /// The second is for which classes of values no word fits.
+    Phrases(AhoCorasick, ClassSet),
     Regex(Box<Regex>),
     Streq(MacroText),
     /// Matches if a byte is not among these.
@@ -82,6 +84,19 @@ impl RuleOperator {
         })
     }
 
+    /// Whether no value with the alphabet of this class fits.
+    pub(crate) fn never_fits(&self, class: ValueClass) -> bool {
+        match self {
+            RuleOperator::Never | RuleOperator::UrlEncoding | RuleOperator::Utf8Encoding => true,
+            RuleOperator::Phrases(_, beyond) => beyond.has(class),
+            RuleOperator::Regex(expression) => class.is_beyond(expression.as_str()),
+            RuleOperator::ByteRange(allowed) => (0..=u8::MAX).zip(allowed.iter()).all(|(byte, is)| *is || !class.has(byte)),
+            // One number or word is no injection; two dashes may be a part of one.
+            RuleOperator::DetectSqli | RuleOperator::DetectXss => class != ValueClass::Plain,
+            _ => false,
+        }
+    }
+
     /// Whether the value fits; with what was found, if `captures` are wanted.
     pub(crate) fn fits(
         &self,
@@ -107,7 +122,7 @@ impl RuleOperator {
                 let address = std::str::from_utf8(value).ok().and_then(|text| text.parse::<IpAddr>().ok());
                 address.is_some_and(|address| networks.iter().any(|network| network.contains(&address.to_canonical())))
             }
-            RuleOperator::Phrases(words) => match words.find(value) {
+            RuleOperator::Phrases(words, _) => match words.find(value) {
                 Some(found) => return Ok(Some(vec![value.get(found.range()).unwrap_or_default().to_vec()])),
                 None => false,
             },
@@ -190,12 +205,14 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn phrases<'w>(words: impl Iterator<Item = &'w str>) -> Result<RuleOperator, String> {
+    let words: Vec<&str> = words.collect();
+    let beyond = ClassSet::of(|class| !words.iter().any(|word| word.bytes().all(|byte| class.has(byte))));
     let built = AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::Standard)
         .build(words);
-    built.map(RuleOperator::Phrases).map_err(|error| error.to_string())
+    built.map(|words| RuleOperator::Phrases(words, beyond)).map_err(|error| error.to_string())
 }
 
 fn networks<'n>(written: impl Iterator<Item = &'n str>) -> Result<Vec<IpNet>, String> {

@@ -4,6 +4,7 @@ use crate::operator::RuleOperator;
 use crate::syntax;
 use crate::text::MacroText;
 use crate::transformation::Transformation;
+use crate::value_class::{ClassSet, ValueClass};
 use crate::variable::{RuleTarget, TargetList};
 use std::ops::RangeInclusive;
 
@@ -56,6 +57,14 @@ pub(crate) struct RuleLink {
     pub(crate) is_multi_match: bool,
     pub(crate) captures: bool,
     pub(crate) effects: Vec<Effect>,
+    /// Classes of values that never match, so that it need not look at them.
+    pub(crate) blind: ClassSet,
+}
+
+impl RuleLink {
+    fn never_matches(&self, class: ValueClass) -> bool {
+        !self.is_negated && self.transformations.iter().all(|step| step.keeps_alphabets()) && self.operator.never_fits(class)
+    }
 }
 
 /// What a match changes, besides the verdict.
@@ -74,6 +83,16 @@ pub(crate) enum Effect {
         denies: bool,
         runs: bool,
     },
+}
+
+impl Effect {
+    /// The variable that it sets, in lower case, if its name is written in the rule.
+    pub(crate) fn sets(&self) -> Option<Vec<u8>> {
+        match self {
+            Effect::Set(MacroText::Literal(name), _) | Effect::Add(MacroText::Literal(name), ..) => Some(name.to_ascii_lowercase()),
+            _ => None,
+        }
+    }
 }
 
 /// Rules by id or tag.
@@ -128,6 +147,7 @@ pub(crate) fn read(arguments: &[String], is_action: bool, words: &dyn Fn(&str) -
         is_multi_match: false,
         captures: false,
         effects: Vec::new(),
+        blind: ClassSet::default(),
     };
     let rule = Rule {
         id: 0,
@@ -145,6 +165,7 @@ pub(crate) fn read(arguments: &[String], is_action: bool, words: &dyn Fn(&str) -
     for (name, value) in syntax::actions(actions) {
         read.apply(&mut link, &name, &value).map_err(|why| format!("{name}: {why}"))?;
     }
+    link.blind = ClassSet::of(|class| link.never_matches(class));
     read.rule.links.push(link);
     Ok(read)
 }

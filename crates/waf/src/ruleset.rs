@@ -1,10 +1,10 @@
 //! Rules of many files as one set, which is compiled once for all requests.
 
-use crate::rule::{self, Rule, RuleSelection, Skip, Verdict};
+use crate::rule::{self, Effect, Rule, RuleSelection, Skip, Verdict};
 use crate::syntax::{self, Directive};
 use crate::transformation::Transformation;
 use crate::variable::TargetList;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A file of rules.
@@ -49,6 +49,8 @@ pub struct Ruleset {
     pub(crate) by_phase: [Vec<Rule>; PHASES],
     /// Where markers are: in each phase, the number of rules before them.
     markers: BTreeMap<String, [usize; PHASES]>,
+    /// Variables of `TX`, in lower case, whose names are written in the rules. All others have names that requests make up.
+    pub(crate) lasting: BTreeSet<Vec<u8>>,
 }
 
 pub(crate) const PHASES: usize = 5;
@@ -175,6 +177,7 @@ impl Making<'_> {
                 self.pipelines.push(link.transformations.clone());
                 self.pipelines.len() - 1
             });
+            self.set.lasting.extend(link.effects.iter().filter_map(Effect::sets));
         }
         let is_chained = read.is_chained;
         let rule = match open {

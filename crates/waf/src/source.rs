@@ -101,6 +101,23 @@ impl ValueSource {
         NAMED.iter().find(|(known, ..)| *known == name).map(|(_, sources, part)| (*sources, *part))
     }
 
+    /// Whether its values come from the body of a request, or are made of them.
+    pub(crate) fn is_of_body(self) -> bool {
+        matches!(
+            self,
+            S::ArgsPost
+                | S::Files
+                | S::MatchedVar
+                | S::MatchedVarName
+                | S::MatchedVars
+                | S::MatchedVarsNames
+                | S::MultipartPartHeaders
+                | S::RequestBody
+                | S::XmlAttributes
+                | S::XmlText
+        )
+    }
+
     /// What the variable is called in reports.
     pub(crate) fn title(self, wanted: Part) -> &'static str {
         let by_part = |kind: Part| NAMED.iter().filter(move |(_, sources, part)| *part == kind && sources.contains(&self));

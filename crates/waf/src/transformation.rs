@@ -92,6 +92,16 @@ impl Transformation {
         NAMED.iter().find(|(known, _)| *known == name).map(|(_, transformation)| *transformation)
     }
 
+    #[cfg(test)]
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        NAMED.iter().map(|(_, transformation)| *transformation)
+    }
+
+    /// Whether a value of a class with an alphabet has only bytes of that alphabet afterwards.
+    pub(crate) fn keeps_alphabets(self) -> bool {
+        !matches!(self, T::Base64Decode | T::Base64DecodeExt | T::Base64Encode | T::HexDecode | T::HexEncode | T::Sha1)
+    }
+
     /// The value as it is afterwards; borrowed if nothing changes.
     pub(crate) fn apply(self, value: &[u8]) -> Cow<'_, [u8]> {
         let made = match self {

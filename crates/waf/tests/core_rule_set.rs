@@ -77,7 +77,7 @@ fn the_rules_behave_as_their_own_tests_say() {
                 writeln!(failures, "{file}-{number}").unwrap();
                 writeln!(whys, "{file}-{number}: {why}").unwrap();
             }
-            Judgement::NotOfRequests => row[2] += 1,
+            Judgement::NotJudged => row[2] += 1,
         }
     }
     for (folder, [passed, failed, other]) in &table {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 use tollgate_waf::{
-    InspectedRequest, Inspection, InspectionBudget, InspectionReport, RuleExclusion, RuleFiles, RuleProfile, RuleSelection,
-    Ruleset, TooMuchWork,
+    InspectedRequest, InspectedResponse, Inspection, InspectionBudget, InspectionReport, RuleExclusion, RuleFiles, RuleProfile,
+    RuleSelection, Ruleset, TooMuchWork,
 };
 
 fn ruleset(rules: &str) -> Result<Ruleset, String> {
@@ -186,6 +186,20 @@ fn entities_of_xml_neither_grow_nor_read_files() {
 }
 
 #[test]
+fn names_in_lists_are_looked_at_once_and_values_always() {
+    let rules = "SecRule ARGS_NAMES \"@unconditionalMatch\" \"id:1,phase:2,pass,nolog,setvar:tx.blocking_inbound_anomaly_score=+1\"\n\
+                 SecRule &ARGS \"@eq 7\" \"id:2,phase:2,pass\"\nSecRule ARGS \"@eq 3\" \"id:3,phase:2,pass\"\n\
+                 SecRule ARGS:json.2 \"@streq 3\" \"id:4,phase:2,pass\"\nSecRule ARGS_NAMES \"@rx select\" \"id:5,phase:2,pass\"";
+    let report = |body| inspected(rules, &RuleProfile::default(), &post("application/json", body)).unwrap();
+    let ids = |body| report(body).matches.iter().map(|found| found.id).collect::<Vec<_>>();
+    assert_eq!((ids("[1, 2, 3, 4, 5, 6, 7]"), report("[1, 2, 3, 4, 5, 6, 7]").inbound_score), (vec![2, 3, 4], 1));
+    assert_eq!((ids("{\"a\": 1, \"b\": 2}"), report("{\"a\": 1, \"b\": 2}").inbound_score), (vec![], 2));
+    // Every name of its own, and every one that is there twice.
+    assert_eq!(ids("[{\"a\": 1}, {\"a\": 1, \"select\": 1}]"), [5]);
+    assert_eq!(report("[{\"a\": 1}, {\"a\": 1}, {\"a\": 1, \"a\": 2}, {\"b\": 1}]").inbound_score, 3);
+}
+
+#[test]
 fn bodies_that_multiply_end_the_inspection() {
     // A long name above many values: each has the whole path as its name.
     let json = format!("{{\"{}\": [{}1]}}", "n".repeat(60_000), "1,".repeat(30_000));
@@ -202,6 +216,68 @@ fn bodies_that_multiply_end_the_inspection() {
     assert!(inspected(counting, &profile, &post("application/x-www-form-urlencoded", &names)).is_ok());
     let long = (0..100).map(|number| format!("{}{number}=", "n".repeat(100_000))).collect::<Vec<_>>().join("&");
     assert_eq!(inspected(counting, &profile, &post("application/x-www-form-urlencoded", &long)), Err(TooMuchWork));
+}
+
+/// What is said of the response behind a request; nothing if a rule has ended all inspection.
+fn answered(rules: &str, profile: &RuleProfile, request: &InspectedRequest<'_>, body: Option<&str>) -> Option<InspectionReport> {
+    let rules = ruleset(rules).unwrap();
+    let mut inspection = Inspection::new(&rules, profile, InspectionBudget::new(50_000_000));
+    inspection.request(request, b"/path").unwrap();
+    let headers = vec![(&b"Content-Type"[..], &b"text/html"[..]), (b"X-Powered-By", b"PHP/8")];
+    let response = InspectedResponse { status: 500, protocol: "HTTP/1.1", headers, body: body.map(str::as_bytes) };
+    let budget = InspectionBudget::new(50_000_000);
+    Some(Inspection::go_on(&rules, profile, budget, inspection.into_memory()?).response(&response).unwrap())
+}
+
+#[test]
+fn rules_about_responses_see_head_and_body_and_what_the_request_has_left() {
+    let ids = |rules: &str, body| -> Vec<u32> {
+        let report = answered(rules, &RuleProfile::default(), &post("application/x-www-form-urlencoded", "q=1"), body).unwrap();
+        report.matches.iter().map(|found| found.id).collect()
+    };
+    for (rule, body, matches) in [
+        ("SecRule RESPONSE_STATUS \"@rx ^5\" \"id:1,phase:3,pass\"", None, true),
+        ("SecRule RESPONSE_HEADERS:x-powered-by \"@rx PHP\" \"id:1,phase:3,pass\"", None, true),
+        ("SecRule RESPONSE_CONTENT_TYPE \"@streq text/html\" \"id:1,phase:4,pass\"", None, true),
+        ("SecRule RESPONSE_BODY \"@rx leak\" \"id:1,phase:4,pass\"", Some("a leak"), true),
+        // A body that nobody looks at is not an empty one.
+        ("SecRule RESPONSE_BODY \"!@rx leak\" \"id:1,phase:4,pass\"", None, false),
+        ("SecRule RESPONSE_BODY \"!@rx leak\" \"id:1,phase:4,pass\"", Some(""), true),
+        ("SecRule REQUEST_METHOD \"@streq POST\" \"id:1,phase:4,pass\"", None, true),
+        ("SecRule REQUEST_HEADERS:Host \"@streq a.test\" \"id:1,phase:4,pass\"", None, true),
+        ("SecAction \"id:2,phase:2,pass,setvar:tx.a=1\"\nSecRule TX:a \"@eq 1\" \"id:1,phase:4,pass\"", None, true),
+        // What a client could make large is forgotten.
+        ("SecRule ARGS:q \"@eq 1\" \"id:1,phase:4,pass\"", None, false),
+        (
+            "SecRule ARGS_NAMES \"@rx q\" \"id:2,phase:2,pass,setvar:tx.%{MATCHED_VAR}=1\"\nSecRule TX:q \"@eq 1\" \"id:1,phase:4,pass\"",
+            None,
+            false,
+        ),
+        ("SecAction \"id:1,phase:5,pass\"", None, true),
+        ("SecAction \"id:2,phase:2,pass,ctl:ruleRemoveById=1\"\nSecAction \"id:1,phase:4,pass\"", None, false),
+    ] {
+        assert_eq!(ids(rule, body), if matches { vec![1] } else { vec![] }, "{rule} {body:?}");
+    }
+}
+
+#[test]
+fn a_response_is_denied_by_its_head_or_by_its_body() {
+    let rules = "SecRule RESPONSE_HEADERS:X-Powered-By \"@rx PHP\" \"id:1,phase:3,VERDICT,tag:'head'\"\nSecRule RESPONSE_BODY \"@rx leak\" \"id:2,phase:4,deny\"\n\
+                 SecAction \"id:3,phase:5,deny\"";
+    let report = |verdict: &str, body: &str, profile: &RuleProfile| {
+        let report = answered(&rules.replace("VERDICT", verdict), profile, &get("/"), Some(body)).unwrap();
+        (report.matches.iter().map(|found| found.id).collect::<Vec<_>>(), report.denied_by)
+    };
+    let profile = RuleProfile::default();
+    assert_eq!(report("deny", "leak", &profile), (vec![1, 3], Some(1)));
+    assert_eq!(report("pass", "leak", &profile), (vec![1, 2, 3], Some(2)));
+    // Rules that sum up deny nothing.
+    assert_eq!(report("pass", "fine", &profile), (vec![1, 3], None));
+    let mut profile = RuleProfile::default();
+    profile.exclude(RuleExclusion::new(vec!["/pa".to_owned()], vec![RuleSelection::Tag("head".to_owned())], &[]).unwrap());
+    assert_eq!(report("deny", "fine", &profile), (vec![3], None));
+    let ended = "SecAction \"id:1,phase:1,pass,ctl:ruleEngine=Off\"\nSecAction \"id:2,phase:4,deny\"";
+    assert_eq!(answered(ended, &RuleProfile::default(), &get("/"), None), None);
 }
 
 #[test]

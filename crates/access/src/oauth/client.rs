@@ -29,6 +29,10 @@ pub struct OauthClient {
     /// Null, or an object that becomes the metadata of the client's tokens.
     pub meta_data: Value,
     pub description: String,
+    /// From this time on it gets no tokens, in seconds since 1970; 0 for no end. Its tokens end then too.
+    pub ends_unix_s: u64,
+    /// Whether it gets no tokens until further notice.
+    pub is_suspended: bool,
 }
 
 /// A client in answers to operators.
@@ -56,6 +60,14 @@ pub struct ClientShown {
     /// Object that becomes the metadata of the client's tokens.
     meta_data: Value,
     description: String,
+    /// From this time on it gets no tokens, in seconds since 1970: another client has taken its place at the developer portal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ends_unix_s: Option<u64>,
+    /// Whether the developer portal has suspended it: it gets no tokens.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    suspended: bool,
 }
 
 /// A client in requests of operators.
@@ -103,6 +115,8 @@ impl OauthClient {
             policy_id: text("policyid"),
             meta_data: value.get("meta_data").cloned().unwrap_or_default(),
             description: text("description"),
+            ends_unix_s: value.get("ends_unix_s").and_then(Value::as_u64).unwrap_or_default(),
+            is_suspended: value.get("suspended") == Some(&Value::Bool(true)),
         })
     }
 
@@ -119,6 +133,12 @@ impl OauthClient {
         fields.insert("description".to_owned(), self.description.as_str().into());
         if self.is_public {
             fields.insert("public".to_owned(), true.into());
+        }
+        if self.ends_unix_s != 0 {
+            fields.insert("ends_unix_s".to_owned(), self.ends_unix_s.into());
+        }
+        if self.is_suspended {
+            fields.insert("suspended".to_owned(), true.into());
         }
         Value::Object(fields)
     }
@@ -139,6 +159,7 @@ impl OauthClient {
             policy_id: written.policy_id.unwrap_or_default(),
             meta_data: written.meta_data,
             description: written.description.unwrap_or_default(),
+            ..OauthClient::default()
         };
         let is_sound = |text: &str| text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control);
         if !is_sound(&client.id) || client.id.contains([':', '/']) {
@@ -163,7 +184,14 @@ impl OauthClient {
             secret: Some(self.secret.clone()).filter(|_| !self.is_public),
             meta_data: self.meta_data.clone(),
             description: self.description.clone(),
+            ends_unix_s: Some(self.ends_unix_s).filter(|ends| *ends != 0),
+            suspended: self.is_suspended,
         }
+    }
+
+    /// Whether it gets tokens at a time: it is not suspended, and has not ended.
+    pub fn gets_tokens(&self, unix_s: u64) -> bool {
+        !self.is_suspended && (self.ends_unix_s == 0 || unix_s < self.ends_unix_s)
     }
 
     /// Whether this is the client's secret, in constant time. Some programs form-encode secrets before they encode them in Base64, as RFC

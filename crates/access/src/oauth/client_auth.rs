@@ -50,8 +50,8 @@ fn basic(header: &[u8]) -> Option<Credentials> {
 /// Authenticates the client of a request.
 ///
 /// # Errors
-/// [`ErrorCode::InvalidRequest`] without credentials; [`ErrorCode::UnauthorizedClient`] when the client does not exist or the secret is
-/// wrong. An attacker does not learn which.
+/// [`ErrorCode::InvalidRequest`] without credentials; [`ErrorCode::UnauthorizedClient`] when the client does not exist, the secret is
+/// wrong, or the client gets no tokens. An attacker does not learn which.
 pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Credentials>) -> Result<OauthClient, OauthRefusal> {
     let Some(Credentials { id, secret }) = credentials else { return Err(ErrorCode::InvalidRequest.into()) };
     let api = &provider.rules.api_id;
@@ -64,7 +64,7 @@ pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Cred
     // Always compares with some secret, so that the check takes the same time.
     let nobody = OauthClient { secret: "nobody".to_owned(), ..OauthClient::default() };
     let is_right = client.as_ref().unwrap_or(&nobody).secret_is(&secret);
-    client.filter(|_| is_right).ok_or(ErrorCode::UnauthorizedClient.into())
+    client.filter(|client| is_right && client.gets_tokens(provider.unix_s)).ok_or(ErrorCode::UnauthorizedClient.into())
 }
 
 /// The public client that a request names without presenting a secret.
@@ -74,7 +74,7 @@ pub async fn named_client(provider: &OauthProvider<'_>, credentials: Option<Cred
 pub(super) async fn public_client(provider: &OauthProvider<'_>, parameters: &OauthParameters) -> Result<OauthClient, OauthRefusal> {
     let id = parameters.find("client_id").ok_or(ErrorCode::InvalidRequest)?;
     let client = provider.token_store.client(&provider.rules.api_id, id).await?;
-    client.filter(|client| client.is_public).ok_or(ErrorCode::InvalidRequest.into())
+    client.filter(|client| client.is_public && client.gets_tokens(provider.unix_s)).ok_or(ErrorCode::InvalidRequest.into())
 }
 
 #[cfg(test)]

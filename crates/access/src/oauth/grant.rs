@@ -32,7 +32,8 @@ pub(super) async fn give(
 ) -> Result<Given, OauthRefusal> {
     let OauthProvider { rules, token_store, unix_s, .. } = provider;
     let mut session = session(provider, client, grant.session.as_deref())?;
-    let expires_in_s = rules.settings.token_s;
+    let left_s = if client.ends_unix_s == 0 { u64::MAX } else { client.ends_unix_s.saturating_sub(*unix_s) };
+    let expires_in_s = rules.settings.token_s.min(left_s);
     session.oauth_client_id.clone_from(&client.id);
     session.expires = i64::try_from(unix_s.saturating_add(expires_in_s)).unwrap_or(i64::MAX);
     session.last_updated = unix_s.to_string();

@@ -32,10 +32,10 @@ const ANSWER_TIME_MIN: Duration = Duration::from_secs(300);
 /// The directory, and which part of it.
 #[derive(Debug, Args)]
 pub(super) struct Selection {
-    /// Directory with apis/, policies/, certificates/, clients/ and keys/, or with a .tyk.json of tyk-sync
+    /// Directory with apis/, policies/, certificates/, clients/, keys/ and portal/, or with a .tyk.json of tyk-sync
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Only objects with this tag: in `tags` of APIs, policies and templates of keys, `gatewayTags` of OpenAPI documents; clients as their APIs
+    /// Only objects with this tag: in `tags` of APIs, policies and templates of keys, `gatewayTags` of OpenAPI documents; clients as their APIs. What the developer portal offers has no tags, and is left out
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
     /// Only these parts
@@ -58,6 +58,8 @@ pub(super) enum PartName {
     Clients,
     /// Templates of keys
     Keys,
+    /// Products, plans and pages of the developer portal
+    Portal,
 }
 
 /// Options of `dump`.
@@ -120,7 +122,9 @@ struct ConfigurationScope {
 
 impl ConfigurationScope {
     fn of(selection: &Selection) -> Self {
-        let kinds = PartKind::ALL.into_iter().filter(|kind| selection.only.is_empty() || selection.only.contains(&kind.part()));
+        let is_asked_for = |kind: &PartKind| selection.only.is_empty() || selection.only.contains(&kind.part());
+        let can_be_tagged = |kind: &PartKind| selection.tag.is_none() || kind.takes_tags();
+        let kinds = PartKind::ALL.into_iter().filter(|kind| is_asked_for(kind) && can_be_tagged(kind));
         ConfigurationScope { tag: selection.tag.clone(), kinds: kinds.collect() }
     }
 

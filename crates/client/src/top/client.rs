@@ -14,8 +14,7 @@ pub(super) struct TopClient {
 }
 
 impl TopClient {
-    pub(super) fn new(url: &str, secret: String, tls: TlsOf) -> Result<Self, String> {
-        let address = GatewayAddress::parse(url).map_err(|reason| format!("{url}: {reason}"))?;
+    pub(super) fn new(address: GatewayAddress, secret: String, tls: TlsOf) -> Result<Self, String> {
         if secret.bytes().any(|byte| byte < 0x20) {
             return Err("the secret holds control characters".to_owned());
         }
@@ -32,7 +31,10 @@ impl TopClient {
                 .map(Some)
                 .map_err(|error| format!("{path}: not the answer of a control API: {error}")),
             404 => Ok(None),
-            401 | 403 => Err("the control API refuses the secret; give it with --secret or TYK_GW_SECRET".to_owned()),
+            401 | 403 => {
+                Err("the control API refuses the secret; give it with --secret or TYK_GW_SECRET, or sign in with tollgate login"
+                    .to_owned())
+            }
             other => Err(format!("{path}: the control API answers {other}")),
         }
     }

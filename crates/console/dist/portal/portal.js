@@ -8,13 +8,19 @@ teway sent. Traffic is not affected. ",i("small",{children:fault.message})]}):th
 await call("PUT","account",{name:String(form.get("name")??"")})),say("ok","Saved.")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("h1",{class:"\
 page",children:"Account"}),i(Panel,{children:i("div",{class:"body stack",children:[i(Facts,{children:i(Fact,{name:"Mail address",children:who.mail})}),i("form",
 {class:"stack",onSubmit:send,children:[i(Field,{label:"Name",children:i("input",{name:"name",value:who.name,maxLength:100,required:!0})}),i("p",{class:"row",children:[
-i(Button,{type:"submit",kind:"primary",children:"Save"}),i(Button,{icon:"out",onClick:()=>{signOut()},children:"Sign out"})]})]})]})})]})}function NewKey({made,api,close}){return i(Dialog,{title:"Your key",close,footer:i(Button,{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"a\
-lert",children:"Keep the key now: it is shown only once."}),i("pre",{class:"line",children:[i("code",{"data-key":!0,children:made}),i(Copy,{text:made,label:"Cop\
-y the key"})]}),api&&i(FirstCall,{api,made})]})}function FirstCall({api,made}){let[answer,setAnswer]=w(null),url=base(api),command=`curl -H '${api.key_header||"\
-Authorization"}: ${made}' '${url}'`,send=async()=>{try{let response=await fetch(url,{headers:{[api.key_header||"Authorization"]:made},credentials:"omit",referrerPolicy:"\
-no-referrer"});setAnswer(`The gateway answered with status ${response.status}.`)}catch{setAnswer("The browser could not reach the gateway.")}};return i($,{children:[
-i("p",{children:["A first call of ",api.name,":"]}),i("pre",{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]}),
-i("p",{class:"row",children:[i(Button,{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}function Usage({application}){let path=`applications/${encodeURIComponent(application.id)}/usage`,found=useLoaded(()=>get(path),[application]);if(found.failure)
+i(Button,{type:"submit",kind:"primary",children:"Save"}),i(Button,{icon:"out",onClick:()=>{signOut()},children:"Sign out"})]})]})]})})]})}function NewKey({made:{key:made,secret},api,close}){return secret?i(NewClient,{id:made,secret,api,close}):i(Dialog,{title:"Your key",close,footer:i(Button,{onClick:close,
+children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep the key now: it is shown only once."}),i("pre",{class:"line",children:[i("code",{"da\
+ta-key":!0,children:made}),i(Copy,{text:made,label:"Copy the key"})]}),api&&i(FirstCall,{api,made})]})}function NewClient({id,secret,api,close}){let command=api&&
+`curl -u '${id}:${secret}' -d grant_type=client_credentials '${new URL(api.token_path,base(api)).href}'`;return i(Dialog,{title:"Your client",close,footer:i(Button,
+{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep the secret now: it is shown only once."}),i("p",{children:"Client id"}),
+i("pre",{class:"line",children:[i("code",{"data-key":!0,children:id}),i(Copy,{text:id,label:"Copy the client id"})]}),i("p",{children:"Secret"}),i("pre",{class:"\
+line",children:[i("code",{"data-secret":!0,children:secret}),i(Copy,{text:secret,label:"Copy the secret"})]}),command&&i($,{children:[i("p",{children:["A token,\
+ for the header ",i("code",{children:"Authorization: Bearer"}),":"]}),i("pre",{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"C\
+opy the command"})]})]})]})}function FirstCall({api,made}){let[answer,setAnswer]=w(null),url=base(api),command=`curl -H '${api.key_header||"Authorization"}: ${made}\
+' '${url}'`,send=async()=>{try{let response=await fetch(url,{headers:{[api.key_header||"Authorization"]:made},credentials:"omit",referrerPolicy:"no-referrer"});
+setAnswer(`The gateway answered with status ${response.status}.`)}catch{setAnswer("The browser could not reach the gateway.")}};return i($,{children:[i("p",{children:[
+"A first call of ",api.name,":"]}),i("pre",{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]}),i("p",{class:"\
+row",children:[i(Button,{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}function Usage({application}){let path=`applications/${encodeURIComponent(application.id)}/usage`,found=useLoaded(()=>get(path),[application]);if(found.failure)
 return i(ErrorBox,{failure:found.failure,retry:found.again});let keys=found.value?.keys;if(!keys)return null;let refusals=keys.flatMap(key=>key.refusals.map(refusal=>({
 key,refusal}))),save=async()=>{try{let link2=document.createElement("a");link2.href=URL.createObjectURL(new Blob([await get(`${path}.csv`)],{type:"text/csv"})),
 link2.download="usage.csv",link2.click(),URL.revokeObjectURL(link2.href)}catch(failure){say("bad",failure.message)}},requests=key=>key.usage.reduce((sum,row)=>sum+
@@ -51,11 +57,11 @@ i",{children:application.name})}),i(Button,{kind:"danger",icon:"trash",onClick:(
 key",title:"No plans yet",children:i(LinkButton,{href:"#/",children:"Find an API"})}),application.grants.map(grant=>i(GrantPanel,{application,grant,product:products.
 value?.products.find(one=>one.id===grant.product),again:found.again},grant.id)),application.grants.some(grant=>grant.keys.length>0)&&i(Usage,{application})]})}function GrantPanel({
 application,grant,product,again}){let[made,setMade]=w(null),[rotated,setRotated]=w(null),path=`applications/${application.id}/grants/${grant.id}`,run=async work=>{
-try{await work(),again()}catch(failure){say("bad",failure.message)}},add=()=>run(async()=>setMade((await call("POST",`${path}/keys`)).key)),remove=key=>{confirm(
-`Remove the key that ends with ${key.tail}? It stops working at once.`)&&run(()=>call("DELETE",`${path}/keys/${key.id}`))},giveUp=()=>{confirm("Give this plan u\
-p? Its keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.plans.find(one=>one.id===grant.plan)?.name??grant.plan,[tone,words]=STATES[grant.
-state];return i(Panel,{title:product?.name??grant.product,note:plan,actions:i($,{children:[i(Badge,{tone,children:words}),grant.state==="approved"&&i(Button,{icon:"\
-plus",onClick:()=>{add()},children:"New key"}),grant.state!=="suspended"&&i(Button,{kind:"quiet",icon:"trash","aria-label":`Give up ${product?.name??grant.product}`,
+try{await work(),again()}catch(failure){say("bad",failure.message)}},add=()=>run(async()=>setMade(await call("POST",`${path}/keys`))),remove=key=>{confirm(`Remo\
+ve the key that ends with ${key.tail}? It stops working at once.`)&&run(()=>call("DELETE",`${path}/keys/${key.id}`))},giveUp=()=>{confirm("Give this plan up? It\
+s keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.plans.find(one=>one.id===grant.plan)?.name??grant.plan,[tone,words]=STATES[grant.state];
+return i(Panel,{title:product?.name??grant.product,note:plan,actions:i($,{children:[i(Badge,{tone,children:words}),grant.state==="approved"&&i(Button,{icon:"plu\
+s",onClick:()=>{add()},children:"New key"}),grant.state!=="suspended"&&i(Button,{kind:"quiet",icon:"trash","aria-label":`Give up ${product?.name??grant.product}`,
 onClick:giveUp})]}),children:[grant.answer&&i("p",{class:"body",children:["The answer says: ",i("bdi",{children:grant.answer})]}),i("ul",{class:"body rows",children:[
 grant.keys.map(key=>i("li",{children:[i("div",{children:[i("code",{children:["…",key.tail]}),i("small",{children:["made ",i(Ago,{at:key.created_unix_s}),key.ends_unix_s>
 0&&i($,{children:[", ends ",full(key.ends_unix_s)]})]})]}),key.ends_unix_s===0&&grant.state==="approved"&&i(Button,{icon:"refresh",onClick:()=>setRotated(key),children:"\
@@ -63,9 +69,9 @@ Rotate"}),i(Button,{kind:"quiet",icon:"trash","aria-label":`Remove the key that 
 0&&grant.state==="approved"&&i("li",{children:"There are no keys yet."})]}),made&&i(NewKey,{made,api:product?.apis[0],close:()=>setMade(null)}),rotated&&i(Rotate,
 {path:`${path}/keys/${rotated.id}/rotate`,close:()=>setRotated(null),done:key=>{setRotated(null),setMade(key),again()}})]})}function Rotate({path,close,done}){let[
 refused,setRefused]=w(null);return i(Dialog,{title:"Rotate the key",close,children:i("form",{class:"stack",onSubmit:async event=>{event.preventDefault();let form=new FormData(
-event.currentTarget);try{done((await call("POST",path,{overlap_s:Number(form.get("overlap"))})).key)}catch(failure){setRefused(failure)}},children:[refused!==null&&
-i(ErrorBox,{failure:refused}),i(Field,{label:"The old key goes on working for",children:i("select",{name:"overlap",children:[i("option",{value:"3600",children:"\
-an hour"}),i("option",{value:"86400",selected:!0,children:"a day"}),i("option",{value:"604800",children:"a week"}),i("option",{value:"2592000",children:"30 days"}),
+event.currentTarget);try{done(await call("POST",path,{overlap_s:Number(form.get("overlap"))}))}catch(failure){setRefused(failure)}},children:[refused!==null&&i(
+ErrorBox,{failure:refused}),i(Field,{label:"The old key goes on working for",children:i("select",{name:"overlap",children:[i("option",{value:"3600",children:"an\
+ hour"}),i("option",{value:"86400",selected:!0,children:"a day"}),i("option",{value:"604800",children:"a week"}),i("option",{value:"2592000",children:"30 days"}),
 i("option",{value:"0",children:"no time"})]})}),i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:"Make a new key"})})]})})}var pages2=null;function later(name){return function(props){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages2?.[name];return S(()=>{Page||import("./later.js").
 then(found=>{pages2=found,again(turn=>turn+1)},setFailure)},[]),failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?
 i(Page,{...props}):null}}var Markdown=later("Markdown"),KINDS={openapi:"OpenAPI",graphql:"GraphQL",mcp:"MCP"};function Catalogue(){let found=useLoaded(()=>get("products"),[developer.value?.
@@ -84,40 +90,49 @@ i("div",{children:[i("strong",{children:api.name}),i("small",{children:i("code",
 "HTTP"}),i("a",{href:link(["products",product.id,"apis",api.id]),children:["Documentation of ",api.name]})]},api.id))})}),asked&&i(Ask,{product,plan:asked,close:()=>setAsked(
 null)})]}):null}function Ask({product,plan,close}){let found=useLoaded(()=>get("applications"),[plan.id]),[made,setMade]=w(null),[refused,setRefused]=w(null),[busy,
 setBusy]=w(!1),applications=found.value?.applications.filter(one=>!one.grants.some(grant=>grant.product===product.id&&grant.state!=="rejected"));if(made)return i(
-NewKey,{made:made.key,api:product.apis[0],close:()=>go(link(["applications",made.application]))});let send=async event=>{event.preventDefault();let form=new FormData(
-event.currentTarget);setBusy(!0),setRefused(null);try{let application=String(form.get("application")??"")||(await call("POST","applications",{team:developer.value?.
-teams[0],name:String(form.get("name")??"")})).id,{grant}=await call("POST",`applications/${application}/grants`,{product:product.id,plan:plan.id,reason:String(form.
-get("reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let{key}=await call("POST",`applications/${application}/grants/${grant}\
-/keys`);setMade({key,application})}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(Dialog,{title:`${product.name}: ${plan.name}`,close,children:i(
-"form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{failure:refused}),applications&&applications.length>0&&i(Field,{label:"Application",children:i(
-"select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.name},one.id)),i("option",{value:"",children:"A new one"})]})}),
-i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`My ${product.name} application`,required:!0})}),!plan.is_automatic&&
-i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),i("p",{class:"row end",children:i(Button,{type:"submit",
-kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"pa\
-nel",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);setBusy(!0),setRefused(null);try{await send(form)}catch(failure){setRefused(
-`${failure.message.replace(/[.]?$/,".")}`)}finally{setBusy(!1)}},children:[i("h1",{children:title}),children,refused&&i("p",{class:"bad",role:"alert",children:refused}),
-i(Button,{kind:"primary",type:"submit",disabled:busy,children:action}),below]})})}var text=(form,name)=>String(form.get(name)??"");function Mail(){return i(Field,
-{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0,autofocus:!0})})}function NewPassword(){return i(Field,{label:"\
-Password",hint:"At least 12 characters.",children:i("input",{name:"password",type:"password",autocomplete:"new-password",minLength:12,required:!0})})}function SignIn(){
-return i(Door,{title:"Sign in",action:"Sign in",send:async form=>{enter(await call("POST","session",{mail:text(form,"mail"),password:text(form,"password")})),location.
-hash==="#/sign-in"&&go("#/")},below:i("p",{class:"row",children:[facts.value?.has_mail&&i("a",{href:"#/forgotten",children:"Forgotten the password?"}),facts.value?.
-signs_up&&i("a",{href:"#/sign-up",children:"Sign up"})]}),children:[i(Mail,{}),i(Field,{label:"Password",children:i("input",{name:"password",type:"password",autocomplete:"\
-current-password",required:!0})})]})}function SignUp(){let[sent,setSent]=w(!1);if(sent)return i("div",{class:"door",children:i("div",{class:"panel",children:[i(
-"h1",{children:"Look into your mail"}),i("p",{children:"We have sent you a link to go on with. It works for 24 hours."})]})});let send=async form=>{await call("\
-POST","accounts",{mail:text(form,"mail"),name:text(form,"name")}),setSent(!0)},domains=facts.value?.domains??[];return i(Door,{title:"Sign up",action:"Send the \
-link",send,below:i("p",{children:i("a",{href:"#/sign-in",children:"Sign in instead"})}),children:[domains.length>0&&i(Note,{children:["Accounts are for addresse\
-s of ",domains.join(", "),"."]}),i(Field,{label:"Your name",children:i("input",{name:"name",autocomplete:"name",required:!0,maxLength:100,autofocus:!0})}),i(Field,
-{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0})})]})}function Forgotten(){let[sent,setSent]=w(!1);return sent?
-i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),i("p",{children:"If there is an account with this addre\
-ss, a link is on its way. It works for an hour."})]})}):i(Door,{title:"Forgotten password",action:"Send a link",send:async form=>{await call("POST","password/fo\
-rgotten",{mail:text(form,"mail")}),setSent(!0)},children:i(Mail,{})})}function Welcome({token}){let[known,setKnown]=w(!1),accept=async()=>{await call("POST","in\
-vitations",{token}),go("#/teams")};return developer.value?i(Door,{title:"Accept the invitation",action:"Accept",send:accept,children:i("p",{children:["You are s\
-igned in as ",developer.value.mail,"."]})}):known?i($,{children:[i("div",{class:"door",children:i(Note,{children:"There is an account with this address. Sign in\
- to go on."})}),i(SignIn,{})]}):i(Door,{title:"Welcome",action:"Create the account",send:async form=>{let name=text(form,"name");try{enter(await call("POST","pa\
-ssword",{token,password:text(form,"password"),...name?{name}:{}})),go("#/")}catch(failure){if(failure instanceof Failure&&failure.kind==="has_account")setKnown(
-!0);else throw failure}},children:[i("p",{children:"Choose a password for your account."}),i(NewPassword,{}),i(Field,{label:"Your name",hint:"Empty to keep the \
-one you signed up with.",children:i("input",{name:"name",autocomplete:"name",maxLength:100})})]})}function Password({token}){return i(Door,{title:"New password",
-action:"Save",send:async form=>{enter(await call("POST","password",{token,password:text(form,"password")})),go("#/")},children:i(NewPassword,{})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),Search=later("Search");function Frame(){let{parts}=route.value,[menu,setMenu]=w(
+NewKey,{made,api:product.apis[0],close:()=>go(link(["applications",made.application]))});let send=async event=>{event.preventDefault();let form=new FormData(event.
+currentTarget);setBusy(!0),setRefused(null);try{let application=String(form.get("application")??"")||(await call("POST","applications",{team:developer.value?.teams[0],
+name:String(form.get("name")??"")})).id,{grant}=await call("POST",`applications/${application}/grants`,{product:product.id,plan:plan.id,reason:String(form.get("\
+reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let{key,secret}=await call("POST",`applications/${application}/grants/${grant}\
+/keys`);setMade({key,secret,application})}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(Dialog,{title:`${product.name}: ${plan.name}`,close,
+children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{failure:refused}),applications&&applications.length>0&&i(Field,{label:"Appl\
+ication",children:i("select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.name},one.id)),i("option",{value:"",children:"\
+A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`My ${product.name} application`,required:!0})}),
+!plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),i("p",{class:"row end",children:i(Button,
+{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,above,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"\
+panel",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);setBusy(!0),setRefused(null);try{await send(form)}catch(failure){
+setRefused(`${failure.message.replace(/[.]?$/,".")}`)}finally{setBusy(!1)}},children:[i("h1",{children:title}),above,children,refused&&i("p",{class:"bad",role:"\
+alert",children:refused}),i(Button,{kind:"primary",type:"submit",disabled:busy,children:action}),below]})})}var text=(form,name)=>String(form.get(name)??"");function Mail(){
+return i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0,autofocus:!0})})}function NewPassword(){return i(
+Field,{label:"Password",hint:"At least 12 characters.",children:i("input",{name:"password",type:"password",autocomplete:"new-password",minLength:12,required:!0})})}
+var REFUSED={refused:"The provider's answer is no proof of who you are. Try again.",unreachable:"The provider can't be asked at the moment. Try again later.",no_mail:"\
+The provider does not say that it has verified a mail address of yours.",suspended:"An operator has suspended this account.",invitation:"An account needs an inv\
+itation.",domain:"Accounts are for mail addresses of some domains, and yours is not one of them.",too_many:"Too many tries. Wait a while, then try again."};function Connect({
+token}){return i(Door,{title:"Connect your account",action:"Connect",send:async form=>{enter(await call("POST","connection",{token,password:text(form,"password")})),
+go("#/")},children:[i("p",{children:"There is an account with your mail address. Give its password once; from then on, the provider's sign-in leads into it."}),
+i(Field,{label:"Password",children:i("input",{name:"password",type:"password",autocomplete:"current-password",required:!0,autofocus:!0})})]})}function SignIn(){
+let send=async form=>{enter(await call("POST","session",{mail:text(form,"mail"),password:text(form,"password")})),location.hash.startsWith("#/sign-in")&&go("#/")},
+refused=route.value.query.get("refused"),providers=facts.value?.providers??[];return i(Door,{title:"Sign in",action:"Sign in",send,above:i($,{children:[refused&&
+i(Note,{tone:"bad",icon:"alert",children:REFUSED[refused]??REFUSED.refused}),providers.map(one=>i(LinkButton,{href:`sign-in/${one.name}`,children:["Sign in with\
+ ",one.title]},one.name)),providers.length>0&&i("p",{children:"Or with a password:"})]}),below:i("p",{class:"row",children:[facts.value?.has_mail&&i("a",{href:"\
+#/forgotten",children:"Forgotten the password?"}),facts.value?.signs_up&&i("a",{href:"#/sign-up",children:"Sign up"})]}),children:[i(Mail,{}),i(Field,{label:"Pa\
+ssword",children:i("input",{name:"password",type:"password",autocomplete:"current-password",required:!0})})]})}function SignUp(){let[sent,setSent]=w(!1);if(sent)
+return i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),i("p",{children:"We have sent you a link to go o\
+n with. It works for 24 hours."})]})});let send=async form=>{await call("POST","accounts",{mail:text(form,"mail"),name:text(form,"name")}),setSent(!0)},domains=facts.
+value?.domains??[];return i(Door,{title:"Sign up",action:"Send the link",send,below:i("p",{children:i("a",{href:"#/sign-in",children:"Sign in instead"})}),children:[
+domains.length>0&&i(Note,{children:["Accounts are for addresses of ",domains.join(", "),"."]}),i(Field,{label:"Your name",children:i("input",{name:"name",autocomplete:"\
+name",required:!0,maxLength:100,autofocus:!0})}),i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",autocomplete:"username",required:!0})})]})}
+function Forgotten(){let[sent,setSent]=w(!1);return sent?i("div",{class:"door",children:i("div",{class:"panel",children:[i("h1",{children:"Look into your mail"}),
+i("p",{children:"If there is an account with this address, a link is on its way. It works for an hour."})]})}):i(Door,{title:"Forgotten password",action:"Send a\
+ link",send:async form=>{await call("POST","password/forgotten",{mail:text(form,"mail")}),setSent(!0)},children:i(Mail,{})})}function Welcome({token}){let[known,
+setKnown]=w(!1),accept=async()=>{await call("POST","invitations",{token}),go("#/teams")};return developer.value?i(Door,{title:"Accept the invitation",action:"Ac\
+cept",send:accept,children:i("p",{children:["You are signed in as ",developer.value.mail,"."]})}):known?i($,{children:[i("div",{class:"door",children:i(Note,{children:"\
+There is an account with this address. Sign in to go on."})}),i(SignIn,{})]}):i(Door,{title:"Welcome",action:"Create the account",send:async form=>{let name=text(
+form,"name");try{enter(await call("POST","password",{token,password:text(form,"password"),...name?{name}:{}})),go("#/")}catch(failure){if(failure instanceof Failure&&
+failure.kind==="has_account")setKnown(!0);else throw failure}},children:[i("p",{children:"Choose a password for your account."}),i(NewPassword,{}),i(Field,{label:"\
+Your name",hint:"Empty to keep the one you signed up with.",children:i("input",{name:"name",autocomplete:"name",maxLength:100})})]})}function Password({token}){
+return i(Door,{title:"New password",action:"Save",send:async form=>{enter(await call("POST","password",{token,password:text(form,"password")})),go("#/")},children:i(
+NewPassword,{})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),Search=later("Search");function Frame(){let{parts}=route.value,[menu,setMenu]=w(
 !1);if(S(()=>{setMenu(!1),document.title=[facts.value?.name].filter(Boolean).join(" - ")},[route.value,facts.value]),silent.value)return i("main",{class:"door",
 children:i(Note,{tone:"bad",icon:"alert",actions:i(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value})});if(!facts.value)return null;let at=parts[0]??
 "",current=place=>place===at||place===""&&at==="products"?"page":void 0;return i("div",{class:"portal",children:[i("a",{class:"skip",href:"#content",onClick:event=>{
@@ -134,8 +149,8 @@ value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light colours":"Dark co
 function view(parts){let[place="",one="",more="",third=""]=parts,inside=page=>developer.value?page:i(SignIn,{});switch(place){case"":return i(Catalogue,{});case"\
 products":return more==="apis"?i(ApiDocument,{product:one,api:third}):i(ProductPage,{id:one});case"pages":return i(GuidePage,{id:one});case"search":return i(Search,
 {});case"sign-in":return developer.value?i(Catalogue,{}):i(SignIn,{});case"sign-up":return i(SignUp,{});case"forgotten":return i(Forgotten,{});case"welcome":return i(
-Welcome,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,{id:one}):i(Applications,{}));case"tea\
-ms":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({failure}){let words=failure instanceof
-Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,children:i(LinkButton,{href:"#/",
-children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
+Welcome,{token:one});case"connect":return i(Connect,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,
+{id:one}):i(Applications,{}));case"teams":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({
+failure}){let words=failure instanceof Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,
+children:i(LinkButton,{href:"#/",children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
 app");root&&he(i(App,{}),root);

@@ -5,4 +5,5 @@ export { Clients } from "./pages/clients";
 export { KeyPage } from "./pages/key";
 export { Models } from "./pages/models";
 export { Policies } from "./pages/policies";
+export { PortalPlace } from "./pages/portal";
 export { System } from "./pages/system";

@@ -3,6 +3,7 @@
 
 import { signal } from "@preact/signals";
 import { Failure, ended, get, query } from "./call";
+import { session } from "./session";
 
 /** Columns that count; they become rates per second. The others are levels and percentiles. */
 const COUNTS = new Set(["requests", "ok", "client_errors", "server_errors", "refused", "upstream_errors", "timeouts", "request_bytes", "response_bytes"]);
@@ -39,8 +40,8 @@ const REFUSALS_S = 30;
 let counted: { at: number; seconds: number; causes: Record<string, number> }[] = [];
 /** Rises with each sample, for views of `apis`. */
 export const tick = signal(0);
-/** `off`: the gateway keeps no figures; `refused`: it answers, but opens no stream; `lost`: it does not answer. */
-export const state = signal<{ kind: "starting" | "live" | "refused" | "lost" | "off"; words: string; since: number }>({ kind: "starting", words: "", since: Date.now() });
+/** `closed`: figures of everything are not open to who is signed in; `off`: the gateway keeps no figures; `refused`: it answers, but opens no stream; `lost`: it does not answer. */
+export const state = signal<{ kind: "starting" | "live" | "refused" | "lost" | "off" | "closed"; words: string; since: number }>({ kind: "starting", words: "", since: Date.now() });
 /** Ends of the scales in microseconds; a percentile there says only that it is longer. */
 export const ends = signal({ upstream: 3e7, gateway: 2e6 });
 /** Batches of the live tail, for the page that shows them. */
@@ -65,6 +66,12 @@ export const gateways = signal(1);
 export async function start(): Promise<void> {
   stop();
   if (document.hidden) return;
+  if (session.value?.scope) {
+    state.value = { kind: "closed", words: "", since: Date.now() };
+    // The tail of one API is all that they may follow.
+    if (tailFilters.value?.api) follow();
+    return;
+  }
   try {
     const past = await get(`history${query({ apis: APIS_MAX, nodes: "all" })}`, { byItself: true });
     gateways.value = past.nodes.length + past.missing.length;
@@ -90,7 +97,7 @@ export function stop(): void {
 
 function follow(): void {
   const filters = tailFilters.value;
-  const topics = filters ? "live,tail,changes" : "live,changes";
+  const topics = session.value?.scope ? "tail" : filters ? "live,tail,changes" : "live,changes";
   let opened = false;
   source = new EventSource(`api/stream${query({ topics, nodes: together ? "all" : undefined, idle: 1, ...filters })}`);
   source.onopen = () => { opened = true; };
@@ -198,7 +205,7 @@ function append(series: Series, time: number, seconds: number, from: any, absent
 }
 
 document.addEventListener("visibilitychange", () => { if (document.hidden) stop(); else if (!ended.value && state.value.kind !== "starting") void start(); });
-tailFilters.subscribe(() => { if (source) { stop(); follow(); } });
+tailFilters.subscribe(() => { if (session.value?.scope) void start(); else if (source) { stop(); follow(); } });
 
 /** The mean of the last seconds of a column; `null` without a sample. */
 export function latest(series: Series | undefined, column: string, seconds = 10): number | null {

@@ -9,9 +9,15 @@ export interface Scope { tags?: string[]; orgs?: string[] }
 export interface Session {
   user: string; role: Role; scope?: Scope | null; by_secret: boolean; users: number | null; node: string; version: string; expires_unix_s: number;
   writable: { apis: boolean; policies: boolean }; secret_file: string | null; shared_definitions?: boolean;
+  /** URL of the developer portal; null if there is none. */
+  portal?: string | null;
 }
 /** What the sign-in page is told before anybody signs in. */
-export interface Door { secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string }
+export interface Door {
+  secret_file: string | null; users: boolean; insecure: boolean; ssh: string | null; version?: string;
+  /** Providers at which operators sign in: what the button says, and where it leads. */
+  providers?: [string, string][];
+}
 
 export const session = signal<Session | null>(null);
 export const door = signal<Door | null>(null);
@@ -19,6 +25,9 @@ export const silent = signal<string | null>(null);
 
 const RANK: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 };
 export const may = (role: Role): boolean => RANK[session.value?.role ?? "viewer"] >= RANK[role];
+
+/** A scope in words. */
+export const scopeText = (scope?: Scope | null): string => [...(scope?.tags ?? []), ...(scope?.orgs ?? []).map((org) => `organisation ${org}`)].join(", ") || "everything";
 
 export async function load(): Promise<void> {
   try {

@@ -19,20 +19,21 @@ import { Icon, Logo, type IconName } from "./ui/icons";
 import { Search } from "./ui/search";
 import { dark, narrow, theme } from "./ui/screen";
 
-const ApiPage = lazily("ApiPage"), Certificates = lazily("Certificates"), Clients = lazily("Clients"), KeyPage = lazily("KeyPage"), Models = lazily("Models"), Policies = lazily("Policies"), System = lazily("System");
+const ApiPage = lazily("ApiPage"), Certificates = lazily("Certificates"), Clients = lazily("Clients"), KeyPage = lazily("KeyPage"), Models = lazily("Models"), PortalPlace = lazily("PortalPlace"), Policies = lazily("Policies"), System = lazily("System");
 
-interface Place { id: string; name: string; icon: IconName; key: string; page: ComponentType; one?: ComponentType }
+interface Place { id: string; name: string; icon: IconName; key: string; page: ComponentType; one?: ComponentType; /** Whether it concerns more than an operator with a scope may see. */ whole?: boolean }
 const PLACES: Place[] = [
   { id: "overview", name: "Overview", icon: "overview", key: "o", page: Overview },
   { id: "apis", name: "APIs", icon: "api", key: "a", page: Apis, one: ApiPage },
   { id: "keys", name: "Keys", icon: "key", key: "k", page: Keys, one: KeyPage },
   { id: "policies", name: "Policies", icon: "policy", key: "p", page: Policies },
   { id: "clients", name: "OAuth clients", icon: "client", key: "c", page: Clients },
-  { id: "certificates", name: "Certificates", icon: "certificate", key: "e", page: Certificates },
-  { id: "usage", name: "Usage", icon: "usage", key: "u", page: Usage },
-  { id: "models", name: "Models", icon: "model", key: "m", page: Models },
+  { id: "certificates", name: "Certificates", icon: "certificate", key: "e", page: Certificates, whole: true },
+  { id: "usage", name: "Usage", icon: "usage", key: "u", page: Usage, whole: true },
+  { id: "models", name: "Models", icon: "model", key: "m", page: Models, whole: true },
+  { id: "portal", name: "Portal", icon: "portal", key: "d", page: PortalPlace, whole: true },
   { id: "live", name: "Live tail", icon: "tail", key: "l", page: Tail },
-  { id: "system", name: "System", icon: "system", key: "s", page: System },
+  { id: "system", name: "System", icon: "system", key: "s", page: System, whole: true },
 ];
 
 export function Shell() {
@@ -49,7 +50,7 @@ export function Shell() {
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>Skip to the content</a>
       <nav aria-label="Pages">
         <a class="brand" href="#/"><Logo />Tollgate</a>
-        <ul>{PLACES.map((one) => (
+        <ul>{PLACES.filter((one) => !one.whole || !session.value?.scope).map((one) => (
           <li key={one.id}><a href={`#/${one.id === "overview" ? "" : one.id}`} aria-current={place === one ? "page" : undefined} onClick={() => setMenu(false)}><Icon name={one.icon} />{one.name}</a></li>
         ))}</ul>
         <div class="who">
@@ -81,6 +82,7 @@ function Connection() {
   const now = live.now.value;
   if (kind === "lost") return <span class="connection bad" role="status" title={words}><i />No answer since {format.clock(since / 1000, true)}</span>;
   if (kind === "refused") return <span class="connection warn" role="status" title={words}><i />Figures are not updated</span>;
+  if (kind === "closed") return <span class="connection muted">{format.visible(session.value?.node)}</span>;
   if (kind === "off") return <span class="connection muted" title={words}><i />No live figures</span>;
   const nodes = now?.nodes.length ?? 1, missing = now?.missing.length ?? 0;
   return <a class={`connection ${missing ? "warn" : kind === "live" ? "ok" : "muted"}`} href="#/system" title={now?.nodes.join(", ")}><i />{nodes === 1 && !missing ? format.visible(now?.node ?? session.value?.node) : `${nodes} gateways`}{missing > 0 && `, ${missing} silent`}</a>;
@@ -127,7 +129,7 @@ function useKeys(does: { search: () => void; help: () => void }): void {
 }
 
 const KEYS: [string, string][] = [
-  ["/ or Ctrl-K", "Search everything"], ["g then o a k p c e u m l s", "Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Live tail, System"],
+  ["/ or Ctrl-K", "Search everything"], ["g then o a k p c e u m d l s", "Go to Overview, APIs, Keys, Policies, Clients, Certificates, Usage, Models, Portal, Live tail, System"],
   ["j, k", "Next, previous row"], ["Enter", "Open the row"], ["e", "Edit"], ["n", "New"], ["Esc", "Close, back to the list"], ["?", "This list"],
 ];
 

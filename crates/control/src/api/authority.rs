@@ -79,14 +79,21 @@ pub(super) async fn authorize(
             Err(refused) => return refused,
         },
     };
+    // Who called is told to the layers around, whatever the answer is.
+    let by = operator.clone();
+    let answered = move |answer: Response| {
+        let mut answer = answer;
+        answer.extensions_mut().insert(by);
+        answer
+    };
     // A path or method that does not exist needs no role: the answer says so.
     if let Some(path) = path {
         let Needed { role, rule } = table.needed(request.method(), path.as_str());
         if operator.role < role {
-            return role_missing(role).into_response();
+            return answered(role_missing(role).into_response());
         }
         if let Err(refused) = rule.check(&control, &operator, path.as_str(), request.uri()) {
-            return refused.into_response();
+            return answered(refused.into_response());
         }
     }
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
@@ -95,24 +102,24 @@ pub(super) async fn authorize(
         return ([(RETRY_AFTER, "1")], error(StatusCode::SERVICE_UNAVAILABLE, message)).into_response();
     }
     request.extensions_mut().insert(operator);
-    next.run(request).await
+    answered(next.run(request).await)
 }
 
-/// Who sends the control secret or a token.
+/// Who sends the control secret, a token, or an identity token of a provider.
 async fn called_by(control: &Arc<Control>, request: &mut Request) -> Result<Operator, Response> {
     let denied = || error(StatusCode::FORBIDDEN, "Attempted administrative access with invalid or missing key!").into_response();
     let guess = guess(request.headers(), request.uri().path()).ok_or_else(denied)?;
-    let token = match std::str::from_utf8(guess).ok().filter(|text| tokens::is_token(text)) {
-        Some(text) => {
-            let address = request.extensions().get::<ControlCaller>().map(|caller| caller.address.to_string());
-            super::token_store::caller_of(control, text, address).await.map_err(|fault| {
-                tracing::error!(%fault, "the tokens can't be read");
-                let message = "The store with the tokens does not answer; the control secret works";
-                error(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
-            })?
-        }
-        None => None,
+    let address = request.extensions().get::<ControlCaller>().map(|caller| caller.address.to_string());
+    let found = match std::str::from_utf8(guess) {
+        Ok(text) if tokens::is_token(text) => super::token_store::caller_of(control, text, address).await,
+        Ok(text) if is_signed(text) => control.operators.caller_of(control, text).await,
+        _ => Ok(None),
     };
+    let token = found.map_err(|fault| {
+        tracing::error!(%fault, "tokens can't be checked");
+        let message = "The store with the tokens does not answer; the control secret works";
+        error(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+    })?;
     match control.judge(guess, token.is_some(), request.extensions()) {
         Ok(true) => {}
         Ok(false) => return Err(denied()),
@@ -127,7 +134,7 @@ async fn called_by(control: &Arc<Control>, request: &mut Request) -> Result<Oper
 
 /// The operator who knows the control secret.
 pub(super) fn of_secret() -> Operator {
-    Operator { name: users::SECRET.to_owned(), role: Role::Admin, scope: OperatorScope::default() }
+    Operator { name: users::SECRET.to_owned(), role: Role::Admin, scope: OperatorScope::default(), provider: None }
 }
 
 /// The response to an operator with too small a role.
@@ -145,9 +152,11 @@ impl Control {
     /// # Errors
     /// The seconds until the caller may guess again.
     pub(super) fn judge(&self, guess: &[u8], is_right: bool, told: &Extensions) -> Result<bool, u64> {
-        let address = told.get::<ControlCaller>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |caller| caller.address);
+        let caller = told.get::<ControlCaller>();
+        let address = caller.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |caller| caller.address);
+        let takes_secret = self.operators.takes_secret(caller);
         let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
-        guesses.judge(address, unix_s(), || is_right || self.secret.is(guess))
+        guesses.judge(address, unix_s(), || is_right || (takes_secret && self.secret.is(guess)))
     }
 }
 
@@ -157,10 +166,15 @@ pub(super) fn too_many_guesses(wait_s: u64) -> Response {
     ([(RETRY_AFTER, wait_s.to_string())], error(StatusCode::TOO_MANY_REQUESTS, message)).into_response()
 }
 
+/// Whether a text has the form of a signed token (RFC 7515).
+fn is_signed(text: &str) -> bool {
+    text.bytes().filter(|byte| *byte == b'.').count() == 2
+}
+
 /// What a caller sends as the control secret, or as a token.
 fn guess<'h>(headers: &'h HeaderMap, path: &str) -> Option<&'h [u8]> {
     let guess = headers.get("x-tyk-authorization").map(|value| value.as_bytes());
-    let is_token = |sent: &&[u8]| std::str::from_utf8(sent).is_ok_and(tokens::is_token);
+    let is_token = |sent: &&[u8]| std::str::from_utf8(sent).is_ok_and(|text| tokens::is_token(text) || is_signed(text));
     guess.or_else(|| bearer(headers).filter(|sent| is_token(sent) || path.ends_with("/metrics")))
 }
 

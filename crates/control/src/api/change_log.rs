@@ -1,11 +1,14 @@
 //! The log of changes: who changed what, when, from where. Entries are in the store, one document each, so that gateways that share it have one
 //! log; they are kept for 90 days. Requests do not wait for their entries.
 
+mod waiting_entry;
+
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
 use super::scoping::Reach;
-use super::store_queues::{Storable, store_all};
+use super::store_queues::store_all;
+use crate::audit_file::AuditFile;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -13,13 +16,16 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tollgate_admin::{Difference, Operator, Role, users};
-use tollgate_clock::unix_s;
+use tollgate_clock::{unix_ns, unix_s};
 use tollgate_data::control_caller::ControlCaller;
+use tollgate_model::events::EventKind;
+use tollgate_observe::events::{EventFacts, EventSinks, GatewayEvent};
 use tollgate_store::{DocumentSpace, Store, StoreFault};
+use waiting_entry::WaitingEntry;
 
 /// Days that entries are kept.
 const DAYS: u64 = 90;
@@ -30,8 +36,6 @@ const ENTRIES_PER_DAY_MAX: u64 = 10_000;
 const WAITING_MAX: usize = 1_024;
 /// Entries that wait for a store that does not answer; the oldest are given up.
 const BACKLOG_MAX: usize = 2_048;
-/// Changes that an entry about a gap names.
-const NAMED_MAX: usize = 20;
 /// Time for a search.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(150);
 
@@ -42,6 +46,9 @@ struct ChangeEntry {
     time: u64,
     user: String,
     role: Option<Role>,
+    /// `sub` at the provider at which the user signed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
     address: Option<String>,
     node: String,
     action: String,
@@ -70,15 +77,18 @@ pub struct ChangeLog {
     node: String,
     entries: mpsc::Sender<ChangeEntry>,
     lost: AtomicU64,
+    audit: Option<AuditFile>,
+    events: Option<Arc<EventSinks>>,
 }
 
 /// The entries that wait for the store.
 pub struct WaitingEntries(mpsc::Receiver<ChangeEntry>);
 
 impl ChangeLog {
-    pub fn new(node: String) -> (Self, WaitingEntries) {
+    /// Entries also go to `audit` and, as events, to `events`, if there are such.
+    pub fn new(node: String, audit: Option<AuditFile>, events: Option<Arc<EventSinks>>) -> (Self, WaitingEntries) {
         let (entries, waiting) = mpsc::channel(WAITING_MAX);
-        (ChangeLog { node, entries, lost: AtomicU64::new(0) }, WaitingEntries(waiting))
+        (ChangeLog { node, entries, lost: AtomicU64::new(0), audit, events }, WaitingEntries(waiting))
     }
 
     /// Adds an entry of an operator.
@@ -88,11 +98,54 @@ impl ChangeLog {
 
     /// The same for a change of which it was not known at once whether it is to be logged.
     pub(super) fn add_at(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
+        let entry = self.entry(time, operator, caller, change);
+        self.tell_audit(&entry);
+        self.tell_event(&entry);
+        if self.entries.try_send(entry).is_err() {
+            let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            tracing::error!(lost, "a change is missing in the log of changes: too many at once");
+        }
+    }
+
+    /// Whether there is an audit file.
+    pub(super) fn is_audited(&self) -> bool {
+        self.audit.is_some()
+    }
+
+    /// Tells the audit file, and it alone, that somebody made a call. The store keeps a number of entries a day, which nobody should use up so.
+    pub(super) fn audit_call(&self, operator: &Operator, caller: Option<ControlCaller>, target: String, status: StatusCode) {
+        let change = Change { action: "call", kind: "endpoint", target, status: status.as_u16(), ..Change::default() };
+        self.tell_audit(&self.entry(unix_s(), Some(operator), caller, change));
+    }
+
+    fn tell_audit(&self, entry: &ChangeEntry) {
+        if let Some(audit) = &self.audit {
+            audit.append(serde_json::to_value(entry).unwrap_or_default());
+        }
+    }
+
+    fn tell_event(&self, entry: &ChangeEntry) {
+        let kind = EventKind::OperatorChange;
+        let Some(sinks) = self.events.as_ref().filter(|sinks| sinks.handle(kind)) else { return };
+        let facts = EventFacts::Operator {
+            user: template_text(&entry.user),
+            address: entry.address.clone().unwrap_or_default(),
+            action: entry.action.clone(),
+            kind: entry.kind.clone(),
+            target: template_text(&entry.target),
+            status: entry.status,
+        };
+        let message = "An operator has changed something.".into();
+        sinks.tell(GatewayEvent { kind, message, unix_ns: unix_ns(), request: String::new(), facts });
+    }
+
+    fn entry(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) -> ChangeEntry {
         let Change { action, kind, target, status, diff: (diff, diff_more), etag } = change;
-        let entry = ChangeEntry {
+        ChangeEntry {
             time,
             user: operator.map(|operator| operator.name.clone()).unwrap_or_default(),
             role: operator.filter(|operator| operator.name != users::FILES).map(|operator| operator.role),
+            subject: operator.and_then(|operator| operator.provider.as_ref()).map(|provider| provider.subject.clone()),
             address: caller.map(|caller| caller.address.to_string()),
             node: self.node.clone(),
             action: action.to_owned(),
@@ -102,12 +155,18 @@ impl ChangeLog {
             diff,
             diff_more,
             etag,
-        };
-        if self.entries.try_send(entry).is_err() {
-            let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
-            tracing::error!(lost, "a change is missing in the log of changes: too many at once");
         }
     }
+}
+
+/// A text for templates, which escape quotes but nothing else that JSON escapes.
+fn template_text(text: &str) -> String {
+    let plain = |character: char| match character {
+        '\\' => '/',
+        character if character.is_control() => ' ',
+        character => character,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// Writes entries to the store while the gateway runs.
@@ -116,97 +175,9 @@ pub(super) async fn write(control: Arc<Control>, waiting: WaitingEntries, stoppe
     let place = Arc::new(Mutex::new((0, 0)));
     let accept = |entry| Some(WaitingEntry { entry, place: place.clone(), may_be_at: None, lost: Vec::new() });
     store_all(&control, waiting.0, stopped, BACKLOG_MAX, accept).await;
-}
-
-/// An entry that is not in the store yet.
-struct WaitingEntry {
-    entry: ChangeEntry,
-    place: Arc<Mutex<(u64, u64)>>,
-    /// Where it may be, if the store did not say so.
-    may_be_at: Option<(u64, u64)>,
-    /// If it is about a gap: which changes are missing.
-    lost: Vec<String>,
-}
-
-impl Storable for WaitingEntry {
-    async fn store(&mut self, control: &Control) -> Result<(), StoreFault> {
-        let mut place = *self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = put(control.shared.keys.store(), &self.entry, &mut place, &mut self.may_be_at).await;
-        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
-        outcome
+    if let Some(audit) = &control.changes.audit {
+        audit.finish().await;
     }
-
-    fn weight(&self) -> usize {
-        1
-    }
-
-    fn described(&self) -> String {
-        let ChangeEntry { user, action, kind, target, .. } = &self.entry;
-        format!("{user}: {action} {kind} {target}")
-    }
-
-    fn into_gap(self) -> Self {
-        let lost = vec![self.described()];
-        let entry = ChangeEntry {
-            user: String::new(),
-            role: None,
-            address: None,
-            action: "lost".to_owned(),
-            kind: "changes".to_owned(),
-            target: told(&lost),
-            status: 500,
-            diff: Vec::new(),
-            diff_more: 0,
-            etag: None,
-            ..self.entry
-        };
-        WaitingEntry { entry, place: self.place, may_be_at: None, lost }
-    }
-
-    fn widen(&mut self, other: Self) {
-        self.lost.push(other.described());
-        self.entry.target = told(&self.lost);
-        // What may be in the store says less.
-        self.may_be_at = None;
-    }
-}
-
-/// Which changes are missing.
-fn told(lost: &[String]) -> String {
-    let more = lost.len().saturating_sub(NAMED_MAX);
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let named = lost.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
-    format!("{} missing, as the store did not answer: {named}{more}", lost.len())
-}
-
-async fn put(
-    store: &dyn Store,
-    entry: &ChangeEntry,
-    place: &mut (u64, u64),
-    may_be_at: &mut Option<(u64, u64)>,
-) -> Result<(), StoreFault> {
-    let day = entry.time / DAY_S;
-    if place.0 != day {
-        *place = (day, end(store, day).await?);
-    }
-    let value = serde_json::to_vec(entry).unwrap_or_default();
-    if let Some((day, number)) = *may_be_at
-        && document(store, day, number).await?.is_some_and(|stored| stored == value)
-    {
-        return Ok(());
-    }
-    while place.1 < ENTRIES_PER_DAY_MAX {
-        *may_be_at = Some(*place);
-        let ends = Some((day + DAYS) * DAY_S);
-        let existed = store.write_over(DocumentSpace::Console, id(day, place.1), None, value.clone(), ends).await?;
-        place.1 += 1;
-        // Another gateway may have taken the number.
-        if !existed {
-            return Ok(());
-        }
-    }
-    tracing::warn!(user = entry.user, target = entry.target, "a change is not logged in the store: too many on one day");
-    Ok(())
 }
 
 fn id(day: u64, number: u64) -> String {

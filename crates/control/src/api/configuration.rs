@@ -133,13 +133,13 @@ impl Unchanged {
 
 /// The configuration of APIs
 ///
-/// API definitions, policies, certificates, OAuth clients and templates of keys, with a digest of all. Secrets are masked or left out; certificates are
+/// API definitions, policies, certificates, OAuth clients, templates of keys, and what the developer portal offers, with a digest of all. Secrets are masked or left out; certificates are
 /// named by their fingerprints. `only` asks for some parts.
 #[utoipa::path(
     get, path = "/tyk/configuration", tag = "Configuration", operation_id = "getConfiguration",
     security(("secret" = ["admin", "scope:closed"])),
     params(
-        ("only" = Option<String>, Query, description = "Parts, separated by commas: `apis`, `policies`, `certificates`, `clients`, `key_templates`. All by default; the digest is always of all.", example = "apis,policies"),
+        ("only" = Option<String>, Query, description = "Parts, separated by commas: `apis`, `policies`, `certificates`, `clients`, `key_templates`, `portal_products`, `portal_pages`. All by default; the digest is always of all.", example = "apis,policies"),
     ),
     responses(
         (status = 200, body = ConfigurationContent, description = "The configuration in service."),

@@ -1,17 +1,18 @@
-//! The console: its door. Serves the pages at `/tyk/console/`, signs operators in and out, and passes their calls at `/tyk/console/api/*` to
+//! The console: its door. Serves the pages at `/tyk/console/`, signs operators in and out, also at providers, and passes their calls at `/tyk/console/api/*` to
 //! the same endpoints that scripts call at `/tyk/*`. It refuses calls that a foreign page could make a browser send.
 
 mod door;
+mod federated;
 mod pages;
 mod sign_in;
 mod user_store;
 
 use super::console_document::ConsoleDocument;
 use super::workers::{self, Workers};
-use super::{Control, answer};
+use super::{CONSOLE_PAGE, Control, answer};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,12 +21,12 @@ use tollgate_admin::{Sessions, Tries, Users};
 use tollgate_model::config::{ConsoleServe, GatewayConfig};
 use tollgate_store::StoreFault;
 
-/// Path of the page, with the slash that makes its links relative to it.
-pub(super) const PAGE: &str = "/tyk/console/";
 /// The beginning of the paths of calls.
 const API: &str = "/tyk/console/api";
 /// A sign-in is a short document.
 const SIGN_IN_BYTES_MAX: usize = 4 << 10;
+/// A provider's word that sessions have ended is a signed token.
+const LOGOUT_BYTES_MAX: usize = 64 << 10;
 
 /// State of the console.
 pub struct Console {
@@ -82,12 +83,18 @@ impl Console {
 pub(super) fn router(control: &Arc<Control>, endpoints: &Router, threads: &Handle) -> Router<Arc<Control>> {
     let small = Workers::new(threads.clone(), SIGN_IN_BYTES_MAX);
     let session = get(sign_in::show).post(sign_in::sign_in).delete(sign_in::sign_out).fallback(not_allowed);
+    let at_providers = Router::new()
+        .route(&format!("{CONSOLE_PAGE}login/{{name}}"), get(federated::start))
+        .route(&format!("{CONSOLE_PAGE}login/{{name}}/callback"), get(federated::finish))
+        .route(&format!("{CONSOLE_PAGE}login/{{name}}/back-channel"), post(federated::back_channel))
+        .route_layer(from_fn_with_state(Workers::new(threads.clone(), LOGOUT_BYTES_MAX), workers::run));
     Router::new()
         .route(&format!("{API}/session"), session)
         .route_layer(from_fn_with_state(small, workers::run))
+        .merge(at_providers)
         .route("/tyk/console", get(pages::redirect))
-        .route(PAGE, get(pages::page))
-        .route(&format!("{PAGE}{{file}}"), get(pages::file))
+        .route(CONSOLE_PAGE, get(pages::page))
+        .route(&format!("{CONSOLE_PAGE}{{file}}"), get(pages::file))
         .route(&format!("{API}/{{*rest}}"), any(door::pass).with_state((control.clone(), endpoints.clone())))
         .layer(axum::middleware::from_fn(pages::with_headers))
 }

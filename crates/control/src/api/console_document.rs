@@ -80,6 +80,16 @@ impl<D: Default + Serialize + DeserializeOwned> ConsoleDocument<D> {
         Err(StoreFault::new(StoreFaultKind::Unavailable, why))
     }
 
+    /// The same for a change of something that may not be there; `None` if it is not.
+    pub(super) async fn change_found<T>(
+        &self,
+        control: &Control,
+        change: impl Fn(&mut D) -> Option<T>,
+    ) -> Result<Option<T>, StoreFault> {
+        let changed = self.change(control, |document| change(document).ok_or_else(String::new)).await?;
+        Ok(changed.ok())
+    }
+
     fn keep(&self, document: Arc<D>) {
         self.known.store(document);
         self.read_unix_s.store(unix_s(), Ordering::Relaxed);

@@ -260,7 +260,10 @@ pub(super) async fn update(
         Ok((_, old)) => old,
         Err(answer) => return answer,
     };
-    let new = OauthClient { id: old.id.clone(), is_public: old.is_public, secret: old.secret.clone(), ..written };
+    // What the developer portal has decided stays.
+    let (ends_unix_s, is_suspended) = (old.ends_unix_s, old.is_suspended);
+    let (id, secret, is_public) = (old.id.clone(), old.secret.clone(), old.is_public);
+    let new = OauthClient { id, secret, is_public, ends_unix_s, is_suspended, ..written };
     replace(&control, &api, &old, new).await
 }
 

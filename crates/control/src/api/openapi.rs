@@ -2,7 +2,7 @@
 //! descriptions at the handlers, the types of their responses and the model's schemas. Tests run its examples.
 
 use super::answer::{ControlAnswer, Error, ok};
-use super::{endpoints, figures, health, large};
+use super::{endpoints, figures, health, large, operators};
 use serde_json::Value;
 use tollgate_model::DocumentSchema;
 use utoipa::openapi::path::Operation;
@@ -44,7 +44,7 @@ use utoipa_axum::router::OpenApiRouter;
         (name = "Users"),
         (name = "Documents"),
     ),
-    paths(health::hello, health::ready, health::live)
+    paths(health::hello, health::ready, health::live, operators::providers)
 )]
 struct Description;
 

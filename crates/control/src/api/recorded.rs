@@ -43,3 +43,16 @@ where
     }
     Ok(all)
 }
+
+/// The minute in which a key was used last, if it was; the outer `None` if this gateway records nothing.
+pub(crate) async fn last_minute(nodes: &Nodes, key: String, is_for_all: bool) -> Result<Option<Option<i64>>, StoreFault> {
+    let (own, name) = (nodes.own.clone(), key.clone());
+    let reading = tokio::task::spawn_blocking(move || own.last_seen(&name));
+    let others = match is_for_all {
+        true => nodes.ask(&FiguresQuestion::LastSeen { key }).await.answers,
+        false => Vec::new(),
+    };
+    let elsewhere = others.into_iter().filter_map(|(_, minute)| minute.as_i64()).max();
+    let own = reading.await.map_err(|failure| StoreFault::new(StoreFaultKind::Io, failure))?.transpose()?;
+    Ok(own.map(|own| own.max(elsewhere)))
+}

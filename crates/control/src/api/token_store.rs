@@ -33,7 +33,7 @@ pub(super) async fn caller_of(control: &Arc<Control>, text: &str, address: Optio
     let now = unix_s();
     let Some(token) = tokens.verified(text, now) else { return Ok(None) };
     note_use(control, token, TokenUse { unix_s: now, address });
-    Ok(Some(Operator { name: format!("token:{}", token.name), role: token.role, scope: token.scope.clone() }))
+    Ok(Some(Operator { name: format!("token:{}", token.name), role: token.role, scope: token.scope.clone(), provider: None }))
 }
 
 /// Notes when a token was used; the call does not wait for it.

@@ -15,7 +15,7 @@ use tollgate_access::secret::random_text;
 use tollgate_admin::scope::check_grant;
 use tollgate_admin::tokens::{LIFE_S, LIFE_S_MAX};
 use tollgate_admin::users::check_name;
-use tollgate_admin::{ApiToken, ApiTokens, Operator, OperatorScope, tokens};
+use tollgate_admin::{ApiToken, Operator, OperatorScope, tokens};
 use tollgate_clock::unix_s;
 use tollgate_store::StoreFault;
 use utoipa::{IntoParams, ToSchema};
@@ -199,13 +199,12 @@ pub(super) async fn create(
     )
 )]
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(TokenName { name }): Path<TokenName>) -> ControlAnswer {
-    let remove = |tokens: &mut ApiTokens| tokens.remove(&name).ok_or_else(String::new);
-    match control.tokens.0.change(&control, remove).await {
-        Ok(Ok(token)) => {
+    match control.tokens.0.change_found(&control, |tokens| tokens.remove(&name)).await {
+        Ok(Some(token)) => {
             let _ = forget_use(&control, &token.id).await;
             changed(token.name.as_str(), Change::Deleted).logged("delete", "token", token.name)
         }
-        Ok(Err(_)) => error(StatusCode::NOT_FOUND, "Token not found"),
+        Ok(None) => error(StatusCode::NOT_FOUND, "Token not found"),
         Err(fault) => failed(&fault),
     }
 }

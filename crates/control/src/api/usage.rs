@@ -5,7 +5,7 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use super::authority::Signed;
 use super::nodes::asks_all;
 use super::query::Parameters;
-use crate::figures_question::FiguresQuestion;
+use super::recorded::last_minute;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -206,17 +206,10 @@ pub(super) async fn last_seen(State(control): State<Arc<Control>>, Query(query):
         },
         _ => key.clone(),
     };
-    let (own, name) = (control.nodes.own.clone(), recorded.clone());
-    let reading = tokio::task::spawn_blocking(move || own.last_seen(&name));
-    let others = match is_for_all {
-        true => control.nodes.ask(&FiguresQuestion::LastSeen { key: recorded }).await.answers,
-        false => Vec::new(),
-    };
-    let elsewhere = others.into_iter().filter_map(|(_, minute)| minute.as_i64()).max();
-    match reading.await.unwrap_or(None) {
-        Some(Ok(own)) => ok(LastSeen { key, last_seen_unix_s: own.max(elsewhere).map(|minute| minute * 60) }),
-        Some(Err(fault)) => unreadable(&fault),
-        None => not_recorded(),
+    match last_minute(&control.nodes, recorded, is_for_all).await {
+        Ok(Some(minute)) => ok(LastSeen { key, last_seen_unix_s: minute.map(|minute| minute * 60) }),
+        Ok(None) => not_recorded(),
+        Err(fault) => unreadable(&fault),
     }
 }
 

@@ -186,13 +186,13 @@ pub(super) async fn update(
     }
     let scope = scope.unwrap_or_default();
     let set_role = |users: &mut Users| {
-        let user = users.get_mut(&name).ok_or_else(String::new)?;
+        let user = users.get_mut(&name)?;
         (user.role, user.scope) = (role, scope.clone());
-        Ok(())
+        Some(())
     };
-    match console.users.change(&control, set_role).await {
-        Ok(Ok(())) => changed(name.as_str(), Change::Modified).logged("update", "user", name),
-        Ok(Err(_)) => no_such_user(),
+    match console.users.change_found(&control, set_role).await {
+        Ok(Some(())) => changed(name.as_str(), Change::Modified).logged("update", "user", name),
+        Ok(None) => no_such_user(),
         Err(fault) => failed(&fault),
     }
 }
@@ -244,16 +244,16 @@ pub(super) async fn set_password(
         Err(answer) => return answer,
     };
     let set_hash = |users: &mut Users| {
-        let user = users.get_mut(&name).ok_or_else(String::new)?;
+        let user = users.get_mut(&name)?;
         user.password_hash.clone_from(&hash);
-        Ok(())
+        Some(())
     };
-    match console.users.change(&control, set_hash).await {
-        Ok(Ok(())) => {
+    match console.users.change_found(&control, set_hash).await {
+        Ok(Some(())) => {
             end_sessions(console, &name, signed.filter(|_| is_own).as_ref().map(|signed| &*signed.0.token));
             changed(name.as_str(), Change::Modified).logged("update", "user", name)
         }
-        Ok(Err(_)) => no_such_user(),
+        Ok(None) => no_such_user(),
         Err(fault) => failed(&fault),
     }
 }
@@ -273,13 +273,12 @@ pub(super) async fn set_password(
 )]
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(UserName { name }): Path<UserName>) -> ControlAnswer {
     let Some(console) = &control.console else { return off() };
-    let gone = console.users.change(&control, |users| if users.remove(&name) { Ok(()) } else { Err(String::new()) }).await;
-    match gone {
-        Ok(Ok(())) => {
+    match console.users.change_found(&control, |users| users.remove(&name).then_some(())).await {
+        Ok(Some(())) => {
             end_sessions(console, &name, None);
             changed(name.as_str(), Change::Deleted).logged("delete", "user", name)
         }
-        Ok(Err(_)) => no_such_user(),
+        Ok(None) => no_such_user(),
         Err(fault) => failed(&fault),
     }
 }

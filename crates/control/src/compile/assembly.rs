@@ -9,7 +9,7 @@ use tollgate_data::discovery::DiscoveryPaths;
 use tollgate_data::listeners::{PortListener, PortListeners};
 use tollgate_data::port::{PortProtocol, PortTerms, SnapshotPort};
 use tollgate_data::registry::Registry;
-use tollgate_data::route::{Router, RouterBuilder, listen_path_weight};
+use tollgate_data::route::{Found, Router, RouterBuilder, listen_path_weight, normal_domain};
 use tollgate_data::route_rules::{CompiledMatch, MatchOrder, PathClass};
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::{CompiledApi, Snapshot};
@@ -109,6 +109,17 @@ fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems:
         listen_paths.push((index, listen_path));
     }
     let router = RouterBuilder::new(settings.routing.strict_routes, Some(&settings.routing.hostname)).map(|mut builder| {
+        let portal = Some(settings.routing.portal_host.as_str()).filter(|host| number == 0 && !host.is_empty());
+        if let Some(host) = portal {
+            builder.add_host(host, Found::PORTAL);
+            for api in listen_paths.iter().filter_map(|(index, _)| apis.get(*index)) {
+                if api.host.as_deref().is_some_and(|own| normal_domain(own) == normal_domain(host)) {
+                    let message =
+                        format!("is the host of the developer portal, which gets its requests: {} is not served there", api.id);
+                    problems.push(Problem::new(Level::Warning, "$.domain", message));
+                }
+            }
+        }
         // Before all listen paths: they are whole paths.
         for (index, _) in &listen_paths {
             let Some(api) = apis.get(*index).filter(|api| !api.internal) else { continue };

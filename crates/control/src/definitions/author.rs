@@ -16,9 +16,12 @@ impl ChangeAuthor {
     /// Who it is in the log of changes.
     pub fn operator(&self) -> Option<Operator> {
         match self {
-            ChangeAuthor::Files => {
-                Some(Operator { name: users::FILES.to_owned(), role: tollgate_admin::Role::Admin, scope: OperatorScope::default() })
-            }
+            ChangeAuthor::Files => Some(Operator {
+                name: users::FILES.to_owned(),
+                role: tollgate_admin::Role::Admin,
+                scope: OperatorScope::default(),
+                provider: None,
+            }),
             ChangeAuthor::Caller(operator, _) => operator.clone(),
         }
     }

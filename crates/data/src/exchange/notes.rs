@@ -1,5 +1,6 @@
 //! What middlewares note of a request for other parts, through all APIs that it loops to.
 
+use crate::waf::InspectedNote;
 use serde_json::{Map, Value as Json};
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -28,6 +29,10 @@ pub struct Notes {
     pub graphql: Cell<Option<Box<GraphqlFacts>>>,
     /// What the web application firewall found. Taken once, when the record begins.
     pub waf: Cell<Option<Box<WafFacts>>>,
+    /// What the inspection of the response needs of the request's.
+    pub inspected: Option<Box<InspectedNote>>,
+    /// The place of what the firewall finds in the response, if that is inspected.
+    pub response_waf: Option<Rc<Cell<Option<Box<WafFacts>>>>>,
     /// What becomes of a request to a language model. Taken once, when its record begins.
     pub llm_call: Cell<Option<Box<OpenLlmCall>>>,
     /// Keys that the shared store was asked for.

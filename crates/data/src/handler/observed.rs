@@ -15,7 +15,7 @@ use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
 use tollgate_http::Headers;
 use tollgate_mcp::RpcCode;
 use tollgate_observe::meter::METHODS;
-use tollgate_observe::{ApiMetadata, Cells, RequestRecord, Side, TailEntry, Tally, Text, method_number};
+use tollgate_observe::{ApiMetadata, Cells, RequestRecord, Side, TailEntry, Tally, Text, WafFacts, method_number};
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered itself.
@@ -167,6 +167,9 @@ impl GatewayHandler {
         ended: MonoTime,
     ) {
         let Some(api) = snapshot.apis.get(place.api) else { return };
+        if let Some(place) = self.state.notes.response_waf.take() {
+            record.waf = with_response(record.waf.take(), place.take(), tally.status);
+        }
         record.status = tally.status;
         record.cause = cause;
         record.total_ns = tally.total_ns;
@@ -224,6 +227,16 @@ impl CoreService {
             _ => self.tap.put_back(record),
         }
     }
+}
+
+/// What the firewall found in a request, and in its response.
+#[cold]
+fn with_response(found: Option<Box<WafFacts>>, of_response: Option<Box<WafFacts>>, status: u16) -> Option<Box<WafFacts>> {
+    let switched = || WafFacts { response_fault: "the connection was upgraded".to_owned(), ..WafFacts::default() };
+    let Some(of_response) = of_response.or_else(|| (status == 101).then(|| Box::new(switched()))) else { return found };
+    let mut facts = found.unwrap_or_default();
+    facts.add_response(*of_response);
+    Some(facts)
 }
 
 /// Time from sending the request to its answer: to the head if everything arrived with it, else to the end.

@@ -115,8 +115,13 @@ impl GatewayHandler {
         outgoing: &mut Outgoing,
     ) -> Result<Verdict, Refusal> {
         while context.arrival.loops.saturating_add(looped_through.len()) <= LOOPS_MAX {
-            let Some(api) = snapshot.apis.get(turn.api) else { break };
             self.place = VersionPlace { api: turn.api, version: 0 };
+            let Some(api) = snapshot.apis.get(turn.api) else {
+                if turn.api == Found::PORTAL {
+                    return Ok(self.forward_to_portal(context.request, context.arrival.client_ip, outgoing));
+                }
+                break;
+            };
             let is_first = looped_through.is_empty();
             if is_first && api.batches && is_batch(&turn.url) {
                 return self.batch(context, snapshot, turn.url, outgoing);

@@ -9,7 +9,7 @@ pub(super) use body_filter::{BodyFilterError, CompiledBodyFilter, FilteredBody};
 pub(super) use body_template::{CompiledBodyTemplate, TemplateSurroundings};
 pub use context::tyk_context;
 pub(super) use context::tyk_meta;
-pub(super) use response_body::{BodyMaker, BodyReplacement, MadeResponseBody, Unopened, WholeBody};
+pub(super) use response_body::{BodyMaker, BodyReplacement, MadeResponseBody, Unopened, WholeBody, opened};
 
 /// Go's words for a body that ends too early, and where anything else is wrong.
 pub(super) fn parse_error(body: &[u8], error: &serde_json::Error) -> String {

@@ -6,7 +6,7 @@ use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::offload::{BodyThreads, OFFLOAD_TIME_MAX};
 use crate::refusal;
-use crate::waf::{Firewall, InspectionJob, WafFinding, WafOutcome};
+use crate::waf::{Firewall, InspectedNote, InspectionJob, WafFinding, WafOutcome};
 use std::sync::Arc;
 use tollgate_http::Version;
 use tollgate_model::api::{WafLargerBodies, WafMode};
@@ -70,11 +70,7 @@ impl Waf {
         InspectionJob {
             method: exchange.method.clone().into_owned(),
             target: exchange.uri(),
-            protocol: match (arrival.http2, request.version) {
-                (true, _) => "HTTP/2.0",
-                (false, Version::Http11) => "HTTP/1.1",
-                (false, Version::Http10) => "HTTP/1.0",
-            },
+            protocol: protocol(exchange),
             headers,
             body,
             body_bytes_max: self.body_bytes_max,
@@ -86,7 +82,9 @@ impl Waf {
 
     /// What becomes of an inspected request.
     fn judge(&self, exchange: &mut Exchange<'_>, finding: WafFinding) -> Step {
-        let facts = finding.facts;
+        let (facts, memory) = (finding.facts, finding.memory.map(Arc::new));
+        let note = |memory| InspectedNote { firewall: self.firewall.clone(), memory, protocol: protocol(exchange) };
+        exchange.notes.inspected = memory.map(note).map(Box::new);
         let refusal = match finding.outcome {
             WafOutcome::Passes => None,
             WafOutcome::Denied => Some(refusal::WAF_DENIED),
@@ -109,6 +107,14 @@ impl Waf {
             }
             None => Step::Next,
         }
+    }
+}
+
+fn protocol(exchange: &Exchange<'_>) -> &'static str {
+    match (exchange.arrival.http2, exchange.request.version) {
+        (true, _) => "HTTP/2.0",
+        (false, Version::Http11) => "HTTP/1.1",
+        (false, Version::Http10) => "HTTP/1.0",
     }
 }
 

@@ -29,6 +29,11 @@ pub struct Found {
     pub rule: Option<FoundRule>,
 }
 
+impl Found {
+    /// In place of an API: the developer portal, which the snapshot does not have.
+    pub const PORTAL: usize = usize::MAX;
+}
+
 /// The rule of a route that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundRule {
@@ -101,6 +106,16 @@ impl RouterBuilder {
             router.only_host = Some(hosts);
         }
         Ok(RouterBuilder { router, rank: 0, strict })
+    }
+
+    /// Adds a whole host, for all paths; earlier ones take precedence.
+    pub fn add_host(&mut self, host: &str, api: usize) {
+        let route = Route { rank: self.rank, api, listens: true, strict: false, whole: false, template: None, rule: None };
+        self.rank += 1;
+        self.router.by_host.wildcard_entry(host).root.insert(b"", route);
+        if let Some(only) = &mut self.router.only_host {
+            only.wildcard_entry(host);
+        }
     }
 
     /// Adds an API's listen path; earlier paths take precedence.

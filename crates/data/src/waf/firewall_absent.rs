@@ -1,6 +1,6 @@
 //! In place of the engine, in a gateway that is built without it. An API that asks for it is not served.
 
-use super::{InspectionJob, WafFinding};
+use super::{InspectionJob, ResponseJob, WafFinding};
 use tollgate_model::api::WafRules;
 use tollgate_model::config::WafSettings;
 
@@ -9,6 +9,8 @@ use tollgate_model::config::WafSettings;
 pub struct RuleLibrary;
 
 pub enum Firewall {}
+
+pub enum RequestMemory {}
 
 impl Firewall {
     pub fn compile(_: &RuleLibrary, _: &WafSettings, _: &WafRules) -> Result<Self, (String, String)> {
@@ -20,6 +22,14 @@ impl Firewall {
     }
 
     pub fn inspect(&self, _: &InspectionJob) -> WafFinding {
+        match *self {}
+    }
+
+    pub fn inspect_response_briefly(&self, _: &RequestMemory, _: &ResponseJob) -> Option<WafFinding> {
+        match *self {}
+    }
+
+    pub fn inspect_response(&self, _: &RequestMemory, _: &ResponseJob) -> WafFinding {
         match *self {}
     }
 }

@@ -1,4 +1,4 @@
-//! What the rules look at: a request as its middleware hands it to whichever thread.
+//! What the rules look at: a request or a response as its middleware hands it to whichever thread.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -37,5 +37,21 @@ impl InspectionJob {
     pub fn is_small(&self) -> bool {
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
         headers + self.target.len() + self.inspected_body().len() <= HERE_BYTES_MAX
+    }
+}
+
+/// A response to inspect.
+pub struct ResponseJob {
+    pub status: u16,
+    pub protocol: &'static str,
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// Without content coding; `None` if it is not looked at.
+    pub body: Option<Vec<u8>>,
+}
+
+impl ResponseJob {
+    /// Whether a data thread may have the time for it.
+    pub fn is_small(&self) -> bool {
+        self.body.as_ref().is_none_or(|body| body.len() <= HERE_BYTES_MAX)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 use tollgate_model::api::WafRules;
 use tollgate_model::config::WafSettings;
+use tollgate_model::readable_files::note;
 use tollgate_waf::{RuleFiles, Ruleset};
 
 /// Largest file of rules: those of the Core Rule Set have up to 150 KB.
@@ -72,6 +73,8 @@ fn own_files(settings: &WafSettings, names: &[String]) -> Result<Vec<PathBuf>, (
     }
     let own = |(index, name): (usize, &String)| {
         let path = settings.own_rules.join(name);
+        // A definition is compiled again when its rules have changed, or are there at last.
+        note(&path);
         // A link must not lead out of the directory.
         let is_below = match (path.canonicalize(), settings.own_rules.canonicalize()) {
             (Ok(path), Ok(directory)) => path.starts_with(directory),
@@ -86,6 +89,7 @@ fn own_files(settings: &WafSettings, names: &[String]) -> Result<Vec<PathBuf>, (
 fn release_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     for folder in FOLDERS.iter().map(|folder| directory.join(folder)) {
+        note(&folder);
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound && folder != directory.join("") => continue,
@@ -109,6 +113,7 @@ fn release_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
         let others: Vec<&str> = SETUPS.iter().skip(chosen + 1).copied().collect();
         files.retain(|path| !others.iter().any(|other| is_named(path, other)));
     }
+    files.iter().for_each(|path| note(path));
     files.sort_by(|a, b| a.file_name().cmp(&b.file_name()));
     if files.is_empty() { Err("has no rules".to_owned()) } else { Ok(files) }
 }

@@ -180,7 +180,8 @@ fn own_rules_come_before_those_of_the_release() {
     let own = folder.path().join("own");
     fs::create_dir(&own).unwrap();
     let rules = "# Ours\nSecRule ARGS:coupon \"!@rx ^[A-Z0-9]{8}$\" \"id:1000001,phase:2,deny,msg:'Not a coupon'\"\n\
-                 SecRule REQUEST_FILENAME \"@endsWith /open\" \"id:1000002,phase:1,pass,nolog,ctl:ruleEngine=Off\"\n";
+                 SecRule REQUEST_FILENAME \"@endsWith /open\" \"id:1000002,phase:1,pass,nolog,ctl:ruleEngine=Off\"\n\
+                 SecAction \"id:1000010,phase:1,nolog,pass,setvar:'tx.allowed_methods=GET HEAD POST OPTIONS PUT PATCH DELETE'\"\n";
     fs::write(own.join("shop.conf"), rules).unwrap();
     fs::write(
         own.join("broken.conf"),
@@ -205,6 +206,9 @@ fn own_rules_come_before_those_of_the_release() {
     ] {
         assert_eq!(sent(&gateway, "GET", target, &[], "").status, status, "{target}");
     }
+    for (method, status) in [("PUT", 200), ("DELETE", 200), ("TRACK", 403)] {
+        assert_eq!(sent(&gateway, method, "/shop/", &[], "").status, status, "{method}");
+    }
     let log = gateway.log();
     for part in [
         "broken.conf:1: SecRule: error parsing regexp: missing closing )",
@@ -214,6 +218,50 @@ fn own_rules_come_before_those_of_the_release() {
         "link.conf is not below own_rules",
     ] {
         assert!(log.contains(part), "{part}: {log}");
+    }
+}
+
+#[test]
+fn a_reload_takes_changed_rules_though_the_definition_is_the_same() {
+    let upstream = Upstream::ok();
+    let folder = tempfile::tempdir().unwrap();
+    let (own, release) = (folder.path().join("own"), folder.path().join("release"));
+    [&own, &release].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+    let rule = |id: u32, text: &str| format!("SecRule ARGS:q \"@streq {text}\" \"id:{id},phase:2,deny\"\n");
+    fs::write(own.join("shop.conf"), rule(1, "a")).unwrap();
+    fs::write(release.join("one.conf"), rule(2, "b")).unwrap();
+    let with = |id: &str, file: &str| guarded(id, &upstream, json!({"rule_files": [file]}));
+    let settings = json!({"tollgate": {"waf": {"rules": release, "own_rules": own}}});
+    let gateway = Gateway::start(settings, [with("shop", "shop.conf"), with("late", "late.conf")]);
+    let statuses = |id: &str| ["a", "b", "c", "d"].map(|q| sent(&gateway, "GET", &format!("/{id}/?q={q}"), &[], "").status);
+    assert_eq!(statuses("shop"), [403, 403, 200, 200]);
+    assert_eq!(statuses("late"), [404; 4]);
+    fs::write(own.join("shop.conf"), rule(1, "c")).unwrap();
+    fs::write(own.join("late.conf"), rule(3, "a")).unwrap();
+    fs::write(release.join("two.conf"), rule(4, "d")).unwrap();
+    gateway.reload();
+    assert_eq!(statuses("shop"), [200, 403, 403, 403]);
+    assert_eq!(statuses("late"), [403, 403, 200, 403]);
+    // What cannot be used changes nothing.
+    fs::write(own.join("shop.conf"), "SecFoo\n").unwrap();
+    gateway.reload();
+    assert_eq!(statuses("shop"), [200, 403, 403, 403]);
+    assert!(gateway.log().contains("shop.conf:1: SecFoo: this directive is not supported"), "{}", gateway.log());
+}
+
+#[test]
+fn many_plain_values_pass_and_what_is_among_them_is_found() {
+    let upstream = Upstream::ok();
+    let gateway = start([guarded("a", &upstream, json!({"paranoia_level": 2, "body_max": 1_000_000}))]);
+    let numbers = "12345,".repeat(100_000);
+    for (body, status) in [
+        (format!("[{numbers}1]"), 200),
+        (format!("{{\"rows\": [{}0]}}", "[1.5, true, null, \"red\"],".repeat(10_000)), 200),
+        (format!("[{numbers}\"<script>alert(1)</script>\"]"), 403),
+        (format!("{{\"rows\": [{numbers}{{\"<script>alert(1)</script>\": 1}}]}}"), 403),
+    ] {
+        let response = sent(&gateway, "POST", "/a/", &[JSON], &body);
+        assert_eq!(response.status, status, "{} bytes: {response}", body.len());
     }
 }
 

@@ -240,6 +240,11 @@ fn endpoints(gateway: &Gateway) -> Vec<(String, String, Value)> {
     let mut all = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/tyk/")) {
         for (method, described) in item.as_object().unwrap() {
+            if described["security"] == json!([]) {
+                // Commands ask for it before anybody has signed in.
+                assert_eq!(path, "/tyk/operators/providers", "{method} is open to everybody");
+                continue;
+            }
             let role = described["security"][0]["secret"][0].clone();
             assert!(["viewer", "editor", "admin"].contains(&role.as_str().unwrap_or_default()), "{method} {path} declares no role");
             all.push((method.to_uppercase(), path.clone(), role));

@@ -103,6 +103,40 @@ fn a_token_that_is_revoked_on_one_gateway_is_refused_by_the_next_call_on_another
 }
 
 #[test]
+fn a_scoped_token_of_one_gateway_reaches_the_same_on_another_until_it_is_revoked_there() {
+    let server = Server::start(&[]);
+    let apis = || {
+        let own = api("own", "/own/", "http://127.0.0.1:9/").set("tags", json!(["team-a"]));
+        [own, api("other", "/other/", "http://127.0.0.1:9/")]
+    };
+    let (first, second) = (Gateway::start(on(&server), apis()), Gateway::start(on(&server), apis()));
+    let token = made(&first, &json!({"name": "team-a", "role": "editor", "scope": {"tags": ["team-a"]}}));
+    for gateway in [&second, &first] {
+        let listed = call(gateway, &token, "GET", "/tyk/apis", "").json();
+        assert_eq!(listed.as_array().unwrap().iter().map(|api| &api["api_id"]).collect::<Vec<_>>(), [&json!("own")]);
+        for (method, target, body, expect) in [
+            ("GET", "/tyk/apis/own", "", 200),
+            ("GET", "/tyk/apis/other", "", 403),
+            ("DELETE", "/tyk/apis/other", "", 403),
+            ("GET", "/tyk/certs", "", 403),
+            ("POST", "/tyk/tokens", r#"{"name": "more", "role": "viewer"}"#, 403),
+        ] {
+            assert_eq!(call(gateway, &token, method, target, body).status, expect, "{method} {target}");
+        }
+    }
+    // A key that it makes at one gateway is its own at the other, and no other key is.
+    let rights = |api: &str| json!({"access_rights": {api: {"api_id": api, "versions": ["Default"]}}}).to_string();
+    let key = call(&second, &token, "POST", "/tyk/keys", &rights("own")).json()["key"].as_str().expect("a key").to_owned();
+    assert_eq!(call(&first, &token, "GET", &format!("/tyk/keys/{key}"), "").status, 200);
+    let foreign = first.control("POST", "/tyk/keys", &rights("other")).json()["key"].as_str().expect("a key").to_owned();
+    assert_eq!(call(&second, &token, "GET", &format!("/tyk/keys/{foreign}"), "").status, 403);
+    assert_eq!(second.control("DELETE", "/tyk/tokens/team-a", "").status, 200);
+    for gateway in [&first, &second] {
+        assert_eq!(call(gateway, &token, "GET", "/tyk/apis", "").status, 403);
+    }
+}
+
+#[test]
 fn the_command_makes_lists_and_revokes_tokens() {
     let gateway = Gateway::start(json!({}), []);
     let made = tollgate(&gateway, "tokens create ci --role editor --tag team-a --expires-in 1h").ok();

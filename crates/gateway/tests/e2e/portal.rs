@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::browser::{Browser, Tab};
-use crate::harness::{Connection, Gateway, PATIENCE, Response, Setup, Upstream, eventually, request};
+use crate::harness::{Connection, Definition, Gateway, PATIENCE, Response, Setup, Upstream, eventually, request};
 use crate::keys::{call, keyed};
 use crate::oauth_clients::with_policies;
 use crate::real_clients::python;
 use crate::servers::{Server, free_port};
 use crate::shared_keys::on;
 
-const PASSWORD: &str = "correct horse battery";
+pub(crate) const PASSWORD: &str = "correct horse battery";
 /// From the first page to the first successful call, with the link in the mail.
 const CLICKS_MAX: usize = 8;
 
@@ -35,7 +35,7 @@ loop.run_forever()
 "#;
 
 /// An SMTP server that keeps what it gets.
-struct Smtp {
+pub(crate) struct Smtp {
     child: Child,
     port: u16,
     lines: Receiver<Value>,
@@ -83,9 +83,9 @@ impl Drop for Smtp {
 }
 
 /// A gateway with a portal, one product and two plans.
-struct Stage {
-    gateway: Gateway,
-    portal: u16,
+pub(crate) struct Stage {
+    pub gateway: Gateway,
+    pub portal: u16,
     _upstream: Upstream,
     _policies: TempDir,
 }
@@ -98,7 +98,12 @@ pub(crate) fn portal_conf(portal: u16, gateway: u16) -> Value {
     })
 }
 
-fn stage(smtp: Option<&Smtp>, more: Value) -> Stage {
+pub(crate) fn stage(smtp: Option<&Smtp>, more: Value) -> Stage {
+    stage_of(smtp, more, |upstream| keyed("shop", upstream).set("do_not_track", false))
+}
+
+/// The same with another definition of the API `shop`.
+pub(crate) fn stage_of(smtp: Option<&Smtp>, more: Value, shop: impl Fn(&Upstream) -> Definition) -> Stage {
     let upstream = Upstream::ok();
     let portal = free_port();
     let api_port = free_port();
@@ -112,7 +117,7 @@ fn stage(smtp: Option<&Smtp>, more: Value) -> Stage {
     }
     crate::harness::definition::merge(&mut conf, &more);
     let (conf, policies) = with_policies(conf, &[policy("gold", 1000), policy("silver", 2)]);
-    let gateway = Setup::new(conf).port(api_port).api(keyed("shop", &upstream)).start();
+    let gateway = Setup::new(conf).port(api_port).api(shop(&upstream)).start();
     let stage = Stage { gateway, portal, _upstream: upstream, _policies: policies };
     let product = json!({
         "name": "Shop", "summary": "Orders and articles", "apis": ["shop"], "is_public": true,
@@ -134,17 +139,17 @@ fn stage(smtp: Option<&Smtp>, more: Value) -> Stage {
 impl Stage {
     /// A call of the control API that succeeds.
     #[track_caller]
-    fn control(&self, method: &str, path: &str, body: &Value) -> Value {
+    pub(crate) fn control(&self, method: &str, path: &str, body: &Value) -> Value {
         let answer = self.gateway.control(method, path, &body.to_string());
         assert_eq!(answer.status, 200, "{answer}");
         answer.json()
     }
 
-    fn page(&self, view: &str) -> String {
+    pub(crate) fn page(&self, view: &str) -> String {
         format!("http://127.0.0.1:{}/{view}", self.portal)
     }
 
-    fn invited(&self, mail: &str) -> Caller {
+    pub(crate) fn invited(&self, mail: &str) -> Caller {
         Caller::invited(&self.gateway, self.portal, mail)
     }
 }
@@ -152,26 +157,36 @@ impl Stage {
 /// A program that calls the portal as its pages do.
 pub(crate) struct Caller {
     port: u16,
-    cookie: String,
+    host: String,
+    pub cookie: String,
 }
 
 impl Caller {
+    /// A stranger.
+    pub(crate) fn at(port: u16, host: &str) -> Caller {
+        Caller { port, host: host.to_owned(), cookie: String::new() }
+    }
+
     /// Somebody whom an operator has invited.
     pub(crate) fn invited(gateway: &Gateway, portal: u16, mail: &str) -> Caller {
         let invitation = gateway.control("POST", "/tyk/portal/invitations", &json!({"mail": mail, "name": "Ada"}).to_string());
         let link = invitation.json()["link"].as_str().expect("a link").to_owned();
         let token = link.rsplit('/').next().expect("a token");
-        let mut caller = Caller { port: portal, cookie: String::new() };
+        let mut caller = Caller::at(portal, &format!("127.0.0.1:{portal}"));
         let answer = caller.call("POST", "/api/password", &json!({"token": token, "password": PASSWORD}));
         assert_eq!(answer.status, 200, "{answer}");
         caller
     }
 
-    fn call(&mut self, method: &str, path: &str, body: &Value) -> Response {
+    pub(crate) fn call(&mut self, method: &str, path: &str, body: &Value) -> Response {
         let headers =
             ["X-Tollgate-Portal: 1".to_owned(), "Content-Type: application/json".to_owned(), format!("Cookie: {}", self.cookie)];
         let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
-        let answer = Connection::open(self.port).ask(request(method, path, &headers, &body.to_string()));
+        let answer = Connection::open(self.port).ask(request(method, path, &headers, &body.to_string()).replacen(
+            "gateway.test",
+            &self.host,
+            1,
+        ));
         if let Some(line) = answer.header("set-cookie") {
             self.cookie = line.split(';').next().expect("a cookie").to_owned();
         }
@@ -194,14 +209,14 @@ impl Caller {
         format!("{path}/{}", asked["grant"].as_str().expect("an id"))
     }
 
-    fn key(&mut self, grant: &str) -> (String, String) {
+    pub(crate) fn key(&mut self, grant: &str) -> (String, String) {
         let made = self.made(&format!("{grant}/keys"), &json!({}));
         (made["key"].as_str().expect("a key").to_owned(), made["id"].as_str().expect("an id").to_owned())
     }
 }
 
 #[track_caller]
-fn expect_accessible(tab: &mut Tab) {
+pub(crate) fn expect_accessible(tab: &mut Tab) {
     let found = tab.accessibility().unwrap_or_default();
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -323,7 +338,7 @@ fn gateways_on_one_redis_serve_one_portal() {
     let mut ada = first.invited("ada@example.com");
     let grant = ada.granted("large");
     // The same person at the other gateway, whose cookie it is as well.
-    let mut there = Caller { port: second.portal, cookie: ada.cookie.clone() };
+    let mut there = Caller { cookie: ada.cookie.clone(), ..Caller::at(second.portal, "127.0.0.1") };
     second.control("PATCH", &grant.replace("/api/", "/tyk/portal/"), &json!({"state": "approved"}));
     let (key, id) = there.key(&grant);
     assert_eq!(call(&first.gateway, "/shop/", &key).status, 200);
@@ -422,7 +437,7 @@ fn the_keyboard_alone_gets_a_key() {
 
 /// Goes to what has this text with the key Tab, and presses Enter.
 #[track_caller]
-fn follow(tab: &mut Tab, text: &str) {
+pub(crate) fn follow(tab: &mut Tab, text: &str) {
     for _ in 0..60 {
         tab.key("Tab", "");
         if tab.eval("document.activeElement?.innerText?.trim() ?? ''") == json!(text) {

@@ -1,15 +1,20 @@
-//! The web application firewall in a gateway that serves: both versions of HTTP, compressed bodies, other rules by a reload, the access log, and
-//! bodies that are hard to judge beside requests that are not.
+//! The web application firewall in gateways that serve: both versions of HTTP, compressed bodies, other rules by a reload and by another gateway,
+//! records of requests and responses, and bodies that are hard to judge beside requests that are not.
 
 use std::io::Write;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tollgate_testing::core_rule_set::core_rule_set;
 
-use crate::harness::{Definition, Gateway, Upstream, api, eventually, get, request};
+use crate::harness::certificates::Authority;
+use crate::harness::{Definition, Gateway, Seen, Setup, Upstream, api, eventually, get, reply, request};
+use crate::servers::Server;
+use crate::shared_keys::on;
+use crate::statistics::{Events, wait_for};
 
 const ATTACK: &str = "q=1%27%20OR%20%271%27=%271";
 
@@ -18,7 +23,7 @@ fn guarded(upstream: &Upstream, rules: Value) -> Definition {
 }
 
 fn start(upstream: &Upstream, rules: Value) -> Gateway {
-    let log = json!({"enabled": true, "template": ["status", "path", "waf_rules", "waf_score"]});
+    let log = json!({"enabled": true, "template": ["status", "path", "waf_rules", "waf_score", "waf_response_score"]});
     Gateway::start(
         json!({"access_logs": log, "tollgate": {"waf": {"rules": core_rule_set()}}}),
         [guarded(upstream, rules), api("open", "/open/", &upstream.url())],
@@ -95,4 +100,159 @@ fn bodies_that_are_hard_to_judge_hold_up_nobody() {
         assert!(passed > 0);
     });
     gateway.expect_no_panic();
+}
+
+#[test]
+fn what_is_found_in_responses_is_recorded_and_streams_pass_unseen() {
+    let leak = "Exception in thread \"main\" java.lang.NullPointerException at org.example.Shop.total(Shop.java:17)";
+    let upstream = Upstream::start(move |seen: &Seen| match seen.target.as_str() {
+        "/events" => reply("200 OK", &["Content-Type: text/event-stream"], &format!("data: {leak}\n\n")),
+        "/large" => reply("200 OK", &["Content-Type: text/html"], &format!("{leak}{}", " ".repeat(200_000))),
+        "/fine" => reply("200 OK", &["Content-Type: text/html"], "fine"),
+        _ => reply("200 OK", &["Content-Type: text/html"], leak),
+    });
+    let gateway = start(&upstream, json!({"mode": "enforcing", "responses": true}));
+    let lines = ["User-Agent: Mozilla/5.0", "Accept: */*"];
+    for version in ["--http1.1", "--http2-prior-knowledge"] {
+        for (path, status) in [("leak", "403"), ("events", "200"), ("large", "200"), ("fine", "200")] {
+            let url = format!("http://127.0.0.1:{}/a/{path}", gateway.port);
+            let output = Command::new("curl")
+                .args(["-sS", "-o", "/dev/null", "-w", "%{http_code}", version, &url])
+                .output()
+                .expect("curl runs");
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), status, "{version} {path}");
+        }
+    }
+    eventually("the access log names the rules", || gateway.log().contains("952110"));
+    // People who look see what was found, and why a body was not seen. They see one request in a while of many.
+    let mut seen = Events::open(gateway.port, "topics=tail&api=a");
+    let mut found = |path: &str, is_there: &dyn Fn(&Value) -> bool| {
+        loop {
+            gateway.send(request("GET", &format!("/a/{path}"), &lines, ""));
+            let batch = seen.next("tail").expect("a batch");
+            let entries = batch["entries"].as_array().unwrap();
+            if let Some(entry) = entries.iter().find(|entry| entry["path"] == format!("/a/{path}")) {
+                assert!(is_there(&entry["waf"]), "{path}: {entry}");
+                return;
+            }
+        }
+    };
+    found("leak", &|waf| waf["response_score"].as_i64() > Some(3) && waf["denied_by"] == 959100);
+    found("events", &|waf| waf["response_fault"] == "its body is a stream of events");
+    found("large", &|waf| waf["response_fault"] == "its body is larger than response_body_max");
+    found("fine", &|waf| *waf == Value::Null);
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn a_change_at_one_gateway_acts_on_all_and_one_without_the_rules_keeps_what_it_has() {
+    let (server, upstream) = (Server::start(&[]), Upstream::ok());
+    let own = tempfile::tempdir().unwrap();
+    let rule = "SecRule ARGS:coupon \"!@rx ^[A-Z0-9]{8}$\" \"id:1000001,phase:2,deny\"\n";
+    std::fs::write(own.path().join("shop.conf"), rule).unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let gateways = [own.path(), empty.path()].map(|directory| {
+        let mut conf = on(&server);
+        conf["tollgate"]["shared_definitions"] = json!(true);
+        conf["tollgate"]["waf"] = json!({"rules": core_rule_set(), "own_rules": directory});
+        Gateway::start(conf, [])
+    });
+    let lines = ["User-Agent: Mozilla/5.0", "Accept: */*"];
+    let status = |gateway: &Gateway, query: &str| gateway.send(request("GET", &format!("/a/?{query}"), &lines, "")).status;
+    let saved = |method: &str, target: &str, rules: Value| {
+        let answer = gateways[0].control(method, target, &guarded(&upstream, rules).0.to_string());
+        assert_eq!(answer.status, 200, "{answer}");
+    };
+    saved("POST", "/tyk/apis", json!({"mode": "detection"}));
+    gateways.iter().for_each(|gateway| eventually("it serves", || status(gateway, ATTACK) == 200));
+    saved("PUT", "/tyk/apis/a", json!({"mode": "enforcing"}));
+    gateways.iter().for_each(|gateway| eventually("it denies", || status(gateway, ATTACK) == 403));
+    saved(
+        "PUT",
+        "/tyk/apis/a",
+        json!({"mode": "enforcing", "rule_files": ["shop.conf"], "exclusions": [{"tags": ["attack-sqli"]}]}),
+    );
+    eventually("the first has the new rules", || status(&gateways[0], "coupon=x") == 403 && status(&gateways[0], ATTACK) == 200);
+    eventually("the second says what it lacks", || gateways[1].log().contains("shop.conf cannot be read"));
+    assert_eq!([status(&gateways[1], "coupon=x"), status(&gateways[1], ATTACK)], [200, 403], "the old definition serves");
+    wait_for(&gateways[0], "/tyk/nodes", |nodes| nodes["nodes"].as_array().unwrap().iter().any(|row| row["differs"] != json!([])));
+    // Once the file is there, a reload is enough.
+    std::fs::write(empty.path().join("shop.conf"), rule).unwrap();
+    assert_eq!(gateways[1].reload().status, 200);
+    eventually("the second has the new rules", || status(&gateways[1], "coupon=x") == 403 && status(&gateways[1], ATTACK) == 200);
+    gateways.iter().for_each(Gateway::expect_no_panic);
+}
+
+#[test]
+fn behind_tls_reloads_drop_nothing_that_is_being_inspected_and_let_nothing_pass() {
+    let authority = Authority::new("tests");
+    let dir = tempfile::tempdir().unwrap();
+    let file = authority.issue(&["api.test"]).write(dir.path(), "own.pem");
+    let roots = dir.path().join("roots.pem");
+    std::fs::write(&roots, authority.pem()).unwrap();
+    let upstream = Upstream::ok();
+    let conf = json!({
+        "http_server_options": {"use_ssl": true, "enable_http2": true, "certificates": [{"cert_file": file}]},
+        "tollgate": {"waf": {"rules": core_rule_set()}},
+    });
+    let rules = |number: usize| json!({"responses": true, "exclusions": [{"rules": [format!("{}", 1_000 + number)]}]});
+    let gateway = Setup::new(conf).api(guarded(&upstream, rules(0))).start();
+    // So large that other threads inspect them.
+    let filler = "lorem ipsum ".repeat(2_000);
+    let bodies = [("fine", format!("a={filler}")), ("attack", format!("a={filler}&{ATTACK}"))];
+    let (paths, done) = (bodies.map(|(name, body)| (name, write(dir.path(), name, &body))), AtomicBool::new(false));
+    let sent = |version: &str, body: &std::path::Path| {
+        let output = Command::new("curl")
+            .args(["-sS", "--max-time", "60", version, "-o", "/dev/null", "-w", "%{http_code}", "--cacert"])
+            .arg(&roots)
+            .args([
+                "--connect-to",
+                &format!("::127.0.0.1:{}", gateway.port),
+                "-d",
+                &format!("@{}", body.display()),
+                "https://api.test/a/",
+            ])
+            .output()
+            .expect("curl runs");
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = ["--http1.1", "--http2", "--http1.1", "--http2"]
+            .into_iter()
+            .map(|version| {
+                let (sent, paths) = (&sent, &paths);
+                scope.spawn(move || {
+                    (0..12).for_each(|_| {
+                        for (name, path) in paths {
+                            let expected = if *name == "fine" { "200" } else { "403" };
+                            assert_eq!(sent(version, path), expected, "{version} {name}");
+                        }
+                    });
+                })
+            })
+            .collect();
+        let reloads = scope.spawn(|| {
+            (1..)
+                .take_while(|_| !done.load(Ordering::SeqCst))
+                .map(|number| {
+                    gateway.write_api(&guarded(&upstream, rules(number)));
+                    gateway.signal("HUP");
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                })
+                .count()
+        });
+        let ends: Vec<_> = clients.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        done.store(true, Ordering::SeqCst);
+        assert!(reloads.join().unwrap() > 1);
+        ends.into_iter().for_each(|end| end.unwrap());
+    });
+    assert!(upstream.seen().iter().all(|seen| !seen.text().contains(ATTACK)));
+    assert_eq!(upstream.requests(), 48);
+    gateway.expect_no_panic();
+}
+
+fn write(directory: &std::path::Path, name: &str, text: &str) -> std::path::PathBuf {
+    let path = directory.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
 }

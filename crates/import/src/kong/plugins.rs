@@ -39,7 +39,7 @@ const PROTECTING: &[(&str, &str)] = &[
     ("bot-detection", "clients are not told apart by their User-Agent"),
     ("request-validator", "set `validate_json`, or write an OpenAPI document"),
     ("opa", "name the service with `tollgate.forward_auth`"),
-    ("injection-protection", "there is no web application firewall"),
+    ("injection-protection", "the firewall here is `tollgate.waf`, with rules of its own"),
     ("json-threat-protection", "bodies are checked by schemas"),
     ("xml-threat-protection", "bodies are checked by schemas"),
     ("pre-function", "programs are not carried over, and this one runs before all else"),

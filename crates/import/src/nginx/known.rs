@@ -20,6 +20,8 @@ const FILES: &str = "the gateway serves no files";
 const COMPRESSION: &str = "bodies pass as upstreams send them, which may compress them";
 const PROGRAMS: &str = "programs are not carried over";
 const OTHERS: &str = "upstreams speak HTTP: this protocol is not spoken";
+const RULES: &str =
+    "`tollgate.waf` of the configuration names a directory of such rules, and definitions with `tollgate.waf` use them";
 const NAMES: &str = "names are resolved by the system's settings, and again by themselves";
 
 #[rustfmt::skip]
@@ -95,14 +97,13 @@ const KNOWN: &[(&str, Known)] = &[
     ("stub_status", Known::Without("the control API has figures: `tollgate status`")), ("ssi", Known::Without("bodies pass unchanged")), ("add_before_body", Known::Without("bodies pass unchanged")), ("add_after_body", Known::Without("bodies pass unchanged")),
     ("auth_request_set", Known::Own("headers of the answer that are used are passed on")), ("internal", Known::Own("it is reached from within only")), ("set_real_ip_from", Known::Own("`tollgate.trusted_proxies`")),
     ("status_zone", Known::Own("all APIs and targets have figures")), ("status", Known::Own("`tollgate status` and the metrics")), ("api", Known::Own("the control API")),
-    ("upstream_conf", Known::Own("the control API")), ("state", Known::Own("definitions are the state")), ("health_check", Known::Without("`tollgate.upstream.checks` has checks of health")),
-    ("match", Known::Without("`tollgate.upstream.checks` has checks of health")), ("lua_shared_dict", Known::Without(PROGRAMS)), ("lua_package_path", Known::Without(PROGRAMS)),
+    ("upstream_conf", Known::Own("the control API")), ("state", Known::Own("definitions are the state")), ("match", Known::Without("`tollgate.upstream.checks` judges by status")), ("lua_shared_dict", Known::Without(PROGRAMS)), ("lua_package_path", Known::Without(PROGRAMS)),
     ("content_by_lua_block", Known::Without(PROGRAMS)), ("content_by_lua_file", Known::Without(PROGRAMS)), ("body_filter_by_lua_block", Known::Without(PROGRAMS)),
     ("header_filter_by_lua_block", Known::Without(PROGRAMS)), ("log_by_lua_block", Known::Without(PROGRAMS)), ("init_by_lua_block", Known::Without(PROGRAMS)),
     ("ssl_verify_depth", Known::Own(TLS)), ("ssl_crl", Known::Protects("revoked certificates are not known")),
     ("valid_referers", Known::Protects("requests are not told apart by their referrer")), ("secure_link", Known::Protects("links are not signed")), ("secure_link_md5", Known::Protects("links are not signed")),
     ("auth_jwt", Known::Protects("name the key set with `jwt_source` by hand")), ("auth_jwt_key_file", Known::Protects("name the key set with `jwt_source` by hand")),
-    ("modsecurity", Known::Protects("there is no web application firewall")), ("modsecurity_rules_file", Known::Protects("there is no web application firewall")), ("modsecurity_rules", Known::Protects("there is no web application firewall")),
+    ("modsecurity", Known::Protects(RULES)), ("modsecurity_rules_file", Known::Protects(RULES)), ("modsecurity_rules", Known::Protects(RULES)),
     ("access_by_lua_block", Known::Protects(PROGRAMS)), ("access_by_lua_file", Known::Protects(PROGRAMS)), ("access_by_lua", Known::Protects(PROGRAMS)),
     ("auth_ldap", Known::Protects("there is no LDAP")), ("auth_pam", Known::Protects("there is no PAM")), ("limit_except", Known::Protects("methods are told apart by routes")),
 ];

@@ -143,6 +143,13 @@ impl<'l> LocationReader<'l> {
                     self.answer(&mut answer, directive, &mut scope, kind)
                 }
                 "limit_except" => self.limit_except(directive, &mut scope),
+                name @ ("root" | "alias" | "index") if serves_no_files(directives) => {
+                    self.report.approximated(
+                        &directive.place,
+                        name,
+                        "has no effect: every request that comes here is answered in another way",
+                    );
+                }
                 "error_page" | "root" | "alias" | "index" => {
                     report_known(directive, self.report);
                 }
@@ -331,6 +338,16 @@ impl<'l> LocationReader<'l> {
             answer,
         });
     }
+}
+
+/// Whether all requests of a level are answered without a file: by what it says itself, or by its locations, if one of them is for all paths.
+fn serves_no_files(directives: &[&Directive]) -> bool {
+    let has = |names: &[&str]| directives.iter().any(|directive| names.contains(&directive.name.as_str()));
+    let mut locations = directives.iter().filter(|directive| directive.name == "location");
+    let catches_all =
+        locations.clone().any(|location| location.words.last().is_some_and(|uri| uri == "/") && location.word(0) != "=");
+    let answers = has(&["proxy_pass", "grpc_pass", "return"]) && !has(&["try_files"]);
+    (answers || catches_all) && locations.all(|location| serves_no_files(&location.inner().iter().collect::<Vec<_>>()))
 }
 
 /// nginx redirects `/a` to a location `/a/` that goes to an upstream.

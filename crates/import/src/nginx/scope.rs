@@ -4,11 +4,14 @@ use super::directive::Directive;
 use super::value::{bytes, milliseconds};
 use super::{Shared, report_known};
 use crate::files::NamedFiles;
-use crate::plan::{ConsumerCredential, Plan, PlannedAddressRate, PlannedCache, PlannedConsumer, PlannedRate, PlannedRetries};
+use crate::plan::{
+    ConsumerCredential, Plan, PlannedAddressRate, PlannedCache, PlannedChecks, PlannedConsumer, PlannedRate, PlannedRetries,
+};
 use crate::report::{ImportReport, Place};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use tollgate_model::api::UpstreamRules;
 
 /// What holds at a level.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +35,8 @@ pub(super) struct Scope {
     pub rate: Option<PlannedRate>,
     pub address_rates: Vec<PlannedAddressRate>,
     pub verifies_upstream: bool,
+    /// Checks of the upstream's servers; not inherited.
+    pub checks: Option<PlannedChecks>,
     /// Values of `set`.
     pub variables: BTreeMap<String, String>,
     /// Of `expires`.
@@ -45,7 +50,7 @@ pub(super) struct Scope {
 impl Scope {
     /// The scope of a level within this one, of whose directives some replace what is inherited.
     pub(super) fn within(&self, directives: &[Directive]) -> Scope {
-        let mut inner = self.clone();
+        let mut inner = Scope { checks: None, ..self.clone() };
         let has = |names: &[&str]| directives.iter().any(|directive| names.contains(&directive.name.as_str()));
         if has(&["proxy_set_header"]) {
             inner.request_headers.clear();
@@ -93,6 +98,10 @@ impl Scope {
                     (_, None) => return report.not_carried(place, name, "is no time"),
                 };
                 report.approximated(place, name, "Cache-Control alone, on all responses");
+            }
+            "health_check" => {
+                self.checks = Some(checks(directive));
+                report.approximated(place, name, "good are statuses from 200 to 399, within two seconds");
             }
             "proxy_hide_header" => {
                 self.hidden_headers.push(first.to_owned());
@@ -320,4 +329,21 @@ fn users(directive: &Directive, files: &mut NamedFiles, plan: &mut Plan, report:
             ..PlannedConsumer::default()
         });
     }
+}
+
+fn checks(directive: &Directive) -> PlannedChecks {
+    let mut checks =
+        PlannedChecks { path: "/".to_owned(), interval_ms: 5_000, timeout_ms: 2_000, rise: 1, fall: 1, statuses: Vec::new() };
+    for (name, value) in directive.words.iter().filter_map(|word| word.split_once('=')) {
+        match name {
+            "uri" if value.starts_with('/') => checks.path = value.to_owned(),
+            "interval" => {
+                checks.interval_ms = milliseconds(value).unwrap_or(checks.interval_ms).clamp(1, UpstreamRules::TIME_MS_MAX)
+            }
+            "fails" => checks.fall = value.parse().unwrap_or(checks.fall).max(1),
+            "passes" => checks.rise = value.parse().unwrap_or(checks.rise).max(1),
+            _ => {}
+        }
+    }
+    checks
 }

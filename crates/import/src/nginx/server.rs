@@ -50,7 +50,7 @@ pub(super) fn read_all(
         for directive in server.inner() {
             match directive.name.as_str() {
                 "listen" | "server_name" | "ssl_certificate" | "ssl_certificate_key" => {}
-                "location" | "return" | "rewrite" | "if" | "error_page" | "try_files" => rest.push(directive),
+                "location" | "return" | "rewrite" | "if" | "error_page" | "try_files" | "root" | "index" => rest.push(directive),
                 _ => inner.take(directive, shared, files, plan, report),
             }
         }

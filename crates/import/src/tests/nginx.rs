@@ -181,6 +181,45 @@ fn a_location_that_serves_files_answers_404_and_not_the_upstream_of_another() {
 }
 
 #[test]
+fn folders_from_which_no_location_serves_a_file_have_no_effect() {
+    let outcome = |locations: &str| {
+        let moved = imported("nginx.conf", &format!("server {{ listen 80; root /srv; index index.html; {locations} }}"));
+        let found = outcomes(&moved, "root");
+        assert_eq!(found, outcomes(&moved, "index"), "{locations}");
+        found
+    };
+    let proxied = "location / { proxy_pass http://b; }";
+    assert_eq!(outcome(proxied), ["approximated"]);
+    assert_eq!(outcome(&format!("{proxied} location /old {{ return 301 /new; }}")), ["approximated"]);
+    for served in [
+        "location /api { proxy_pass http://b; }",
+        "location = / { proxy_pass http://b; }",
+        "location / { try_files $uri =404; }",
+        "location / { proxy_pass http://b; location /files { expires 1d; } }",
+        &format!("{proxied} location /files {{ expires 1d; }}"),
+    ] {
+        assert_eq!(outcome(served), ["not"], "{served}");
+    }
+}
+
+#[test]
+fn checks_of_health_are_those_of_the_upstream() {
+    let text = "upstream b { server b1:80; server b2:80; } server { listen 80; location / { proxy_pass http://b; \
+                health_check interval=10 fails=3 passes=2 uri=/alive match=good; location /inner { proxy_pass http://b; } } }";
+    let moved = imported("nginx.conf", text);
+    assert_valid(&moved);
+    let checks = |name: &str| api(&moved, name)["tollgate"]["upstream"]["checks"].clone();
+    assert_eq!(
+        (&checks("server /")["path"], &checks("server /")["interval_ms"]),
+        (&json!("/alive"), &json!(10_000)),
+        "{}",
+        checks("server /")
+    );
+    assert_eq!(checks("server /inner"), Value::Null);
+    assert_eq!(outcomes(&moved, "health_check"), ["approximated"]);
+}
+
+#[test]
 fn included_files_are_read_with_their_places() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("conf.d")).unwrap();

@@ -1,4 +1,4 @@
-//! `tollgate.waf` of a definition: requests in front of the rules of a web application firewall.
+//! `tollgate.waf` of a definition: requests and responses in front of the rules of a web application firewall.
 
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
@@ -23,6 +23,15 @@ pub struct WafRules {
     pub body_max: usize,
     /// What happens to a body with more bytes; default `refuse`.
     pub larger_bodies: WafLargerBodies,
+    /// Whether responses are inspected, too. Their bodies are held until the inspection has ended.
+    pub responses: bool,
+    /// Sum of scores from which a response is denied; default 4, which is one rule about errors that tell too much.
+    pub outbound_threshold: u32,
+    /// Most bytes of a response's body, after decompression; default 131072. A larger one passes uninspected, and its record says so. 0 means that
+    /// only heads are inspected.
+    pub response_body_max: usize,
+    /// Media types of the bodies that are inspected, with `*` for any text; bodies without a type are, too. Default: texts, JSON and XML.
+    pub response_types: Vec<String>,
 }
 
 /// What happens to a request that the rules deny.
@@ -64,6 +73,9 @@ pub struct WafExclusion {
     pub paths: Vec<String>,
 }
 
+/// `response_types` without a value.
+const RESPONSE_TYPES: [&str; 5] = ["text/*", "application/json", "application/*+json", "application/xml", "application/*+xml"];
+
 impl Default for WafRules {
     fn default() -> Self {
         WafRules {
@@ -74,6 +86,10 @@ impl Default for WafRules {
             rule_files: Vec::new(),
             body_max: 131_072,
             larger_bodies: WafLargerBodies::default(),
+            responses: false,
+            outbound_threshold: 4,
+            response_body_max: 131_072,
+            response_types: RESPONSE_TYPES.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -86,6 +102,15 @@ impl WafRules {
         }
         if self.inbound_threshold == 0 {
             findings.error(&at.key("inbound_threshold"), "must be at least 1");
+        }
+        if self.outbound_threshold == 0 {
+            findings.error(&at.key("outbound_threshold"), "must be at least 1");
+        }
+        for (index, media_type) in self.response_types.iter().enumerate() {
+            if !media_type.contains('/') || media_type.matches('*').count() > 1 || media_type.contains([' ', ';', ',']) {
+                let place = at.key("response_types").index(index);
+                findings.error(&place, format!("{media_type:?} must be a media type such as text/html or text/*"));
+            }
         }
         for (index, file) in self.rule_files.iter().enumerate() {
             let is_below =

@@ -57,12 +57,13 @@ impl GatewayConfig {
     /// The values for references to secrets in definitions.
     pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         let base = if self.file.base_path.as_os_str().is_empty() { &self.kv.file.base_path } else { &self.file.base_path };
-        let data_dir = &self.tollgate.data_dir;
+        let audit = self.tollgate.operators.audit_files();
+        let closed: Vec<&Path> = audit.iter().map(PathBuf::as_path).chain([&*self.tollgate.data_dir]).collect();
         let directories = [base, &self.middleware_path, &self.template_path].map(Clone::clone);
         SecretSources {
             remote: self.remote_secrets.0.clone(),
-            files: SecretFiles::below(base, data_dir),
-            named_files: ReadableFiles::new(directories, data_dir),
+            files: SecretFiles::below(base, &closed),
+            named_files: ReadableFiles::new(directories, &closed),
             ..SecretSources::new(&self.secrets, environment)
         }
     }
@@ -146,7 +147,7 @@ fn resolve(
     connect: &SecretConnector<'_>,
 ) -> (Vec<Problem>, Option<Arc<dyn RemoteSecrets>>) {
     let base = text_at(document, "/file/base_path").or_else(|| text_at(document, "/kv/file/base_path"));
-    let files = base.map_or(SecretFiles::Anywhere, |base| SecretFiles::below(Path::new(&base), Path::new("")));
+    let files = base.map_or(SecretFiles::Anywhere, |base| SecretFiles::below(Path::new(&base), &[]));
     let mut sources = SecretSources { environment, files, ..SecretSources::default() };
     // What is not resolved here stays, and is reported below with its full path.
     if let Some(secrets) = document.get_mut("secrets") {

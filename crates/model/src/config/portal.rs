@@ -1,5 +1,6 @@
 //! `tollgate.portal`: pages where developers find APIs, and get keys for them.
 
+use super::sign_in::ProviderMembers;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use schemars::JsonSchema;
@@ -7,12 +8,17 @@ use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// The longest host name (RFC 1035, section 2.3.4).
+const HOST_BYTES_MAX: usize = 253;
+
 /// `tollgate.portal`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PortalSettings {
-    /// `address:port` where the portal listens; empty for no portal, port 0 for a free one.
+    /// `address:port` where the portal listens; empty for no port of its own, port 0 for a free one.
     pub listen: String,
+    /// Host for which the portal answers on the gateway's port, such as `developers.example.com`; empty for none.
+    pub host: String,
     /// URL under which browsers reach the portal, such as `https://developers.example.com`. Links in mails begin with it.
     pub url: String,
     /// URL under which developers reach the APIs, such as `https://api.example.com`.
@@ -30,6 +36,28 @@ pub struct PortalSettings {
     pub sign_up: PortalSignUp,
     /// Mails that the portal sends.
     pub mail: PortalMail,
+    /// Providers of OpenID Connect at which developers sign in.
+    pub providers: Vec<PortalProvider>,
+}
+
+/// A provider of OpenID Connect.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct PortalProvider {
+    /// What it is called in addresses: letters, digits and `-`.
+    pub name: String,
+    /// What the button says; the name if empty.
+    pub title: String,
+    /// Its issuer, exactly as its tokens name it.
+    pub issuer: String,
+    /// The portal's client at the provider.
+    pub client_id: String,
+    /// The secret of this client; empty for a public one.
+    pub client_secret: String,
+    /// What is asked for, besides `openid` and `email`.
+    pub scopes: Vec<String>,
+    /// Signing algorithms of identity tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty.
+    pub algorithms: Vec<String>,
 }
 
 /// Colours of the portal's pages, as `#rrggbb`.
@@ -104,6 +132,7 @@ impl Default for PortalSettings {
     fn default() -> Self {
         PortalSettings {
             listen: String::new(),
+            host: String::new(),
             url: String::new(),
             gateway_url: String::new(),
             try_it: false,
@@ -112,6 +141,7 @@ impl Default for PortalSettings {
             colours: PortalColours::default(),
             sign_up: PortalSignUp::default(),
             mail: PortalMail::default(),
+            providers: Vec::new(),
         }
     }
 }
@@ -143,7 +173,12 @@ impl Default for PortalMail {
 }
 
 impl PortalSettings {
-    /// Where the portal listens; `None` if there is none.
+    /// Whether this gateway serves a portal.
+    pub fn is_served(&self) -> bool {
+        !self.listen.is_empty() || !self.host.is_empty()
+    }
+
+    /// Where the portal listens; `None` without a port of its own.
     pub fn address(&self) -> Option<SocketAddr> {
         self.listen.parse().ok()
     }
@@ -165,10 +200,13 @@ impl PortalSettings {
         {
             findings.error(&at.key("url"), why);
         }
-        if self.listen.is_empty() {
+        if !self.is_served() {
             return;
         }
-        if self.address().is_none() {
+        if !self.host.is_empty() && !is_host(&self.host) {
+            findings.error(&at.key("host"), "must be a host without a port, such as developers.example.com");
+        }
+        if !self.listen.is_empty() && self.address().is_none() {
             findings.error(&at.key("listen"), "must be address:port, such as 0.0.0.0:8090");
         }
         for (name, url) in [("url", &self.url), ("gateway_url", &self.gateway_url)] {
@@ -198,6 +236,21 @@ impl PortalSettings {
         if self.has_mail() {
             self.mail.check(&at.key("mail"), findings);
         }
+        for (index, provider) in self.providers.iter().enumerate() {
+            let earlier = self.providers.iter().take(index).map(PortalProvider::members);
+            provider.members().check(&at.key("providers").index(index), earlier, findings);
+        }
+    }
+}
+
+impl PortalProvider {
+    fn members(&self) -> ProviderMembers<'_> {
+        ProviderMembers { name: &self.name, issuer: &self.issuer, client_id: &self.client_id, algorithms: &self.algorithms }
+    }
+
+    /// What the button says.
+    pub fn shown(&self) -> &str {
+        if self.title.is_empty() { &self.name } else { &self.title }
     }
 }
 
@@ -215,6 +268,15 @@ impl PortalMail {
     }
 }
 
+/// Whether a text is a name of labels (RFC 1123, section 2.1).
+fn is_host(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let is_plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        is_plain && !label.is_empty() && !label.starts_with('-') && !label.ends_with('-')
+    };
+    text.len() <= HOST_BYTES_MAX && text.split('.').all(is_label)
+}
+
 /// Checks a URL of scheme, host and perhaps a port.
 fn check_origin_url(text: &str) -> Result<(), &'static str> {
     const WRONG: &str = "must be a URL of scheme and host, such as https://developers.example.com";
@@ -222,3 +284,6 @@ fn check_origin_url(text: &str) -> Result<(), &'static str> {
     let is_authority = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte));
     if is_authority { Ok(()) } else { Err(WRONG) }
 }
+
+#[cfg(test)]
+mod tests;

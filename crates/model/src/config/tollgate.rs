@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::PluginSettings;
 use super::acme::AcmeSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
+use super::operators::OperatorSettings;
 use super::portal::PortalSettings;
 use super::waf::WafSettings;
 use crate::network::parse_network;
@@ -88,6 +89,8 @@ pub struct TollgateSettings {
     pub acme: AcmeSettings,
     /// Pages where developers find APIs, and get keys for them.
     pub portal: PortalSettings,
+    /// Who operates the gateway besides local users, and the file in which all changes are.
+    pub operators: OperatorSettings,
     /// Rules of web application firewalls.
     pub waf: WafSettings,
 }
@@ -331,6 +334,7 @@ impl Default for TollgateSettings {
             routing_file: PathBuf::new(),
             acme: AcmeSettings::default(),
             portal: PortalSettings::default(),
+            operators: OperatorSettings::default(),
             waf: WafSettings::default(),
         }
     }

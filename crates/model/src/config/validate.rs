@@ -28,6 +28,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     check_limiters(config, findings);
     config.external_services.check(findings);
     config.tollgate.acme.check(findings);
+    config.tollgate.operators.check(findings);
     config.tollgate.portal.check(findings);
     config.tollgate.waf.check(findings);
     config.opentelemetry.check(findings);

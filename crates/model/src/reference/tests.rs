@@ -61,7 +61,7 @@ fn files_are_read_below_their_base_only() {
     std::fs::write(directory.path().join("outside"), "x").unwrap();
     let with = |files| SecretSources { files, ..SecretSources::default() };
     let anywhere = with(SecretFiles::Anywhere);
-    let below = with(SecretFiles::below(&base, &base.join("data")));
+    let below = with(SecretFiles::below(&base, &[&base.join("data")]));
     std::fs::create_dir(base.join("data")).unwrap();
     std::fs::write(base.join("data/key"), "x").unwrap();
     std::os::unix::fs::symlink(directory.path().join("outside"), base.join("link")).unwrap();
@@ -72,7 +72,7 @@ fn files_are_read_below_their_base_only() {
     for outside in ["../outside", "link", "data/key", "sub/../../outside", "."] {
         assert_eq!(below.lookup("file", outside), Err("has no value".to_owned()), "{outside}");
     }
-    for nowhere in [SecretSources::default(), with(SecretFiles::below("".as_ref(), &base))] {
+    for nowhere in [SecretSources::default(), with(SecretFiles::below("".as_ref(), &[&base]))] {
         let why = nowhere.lookup("file", &absolute).unwrap_err();
         assert!(why.contains("file.base_path"), "{why}");
     }

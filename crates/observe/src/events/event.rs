@@ -37,6 +37,8 @@ pub enum EventFacts {
     Certificate { id: String, name: String, ends_unix_s: i64, days: i64, api: String, role: &'static str, has_ended: bool },
     /// An upstream that the gateway has no token for.
     UpstreamToken { api: String },
+    /// Something that an operator did, as the log of changes has it.
+    Operator { user: String, address: String, action: String, kind: String, target: String, status: u16 },
     /// Something that happened at the developer portal, with ids of what it is about; empty where it is about none.
     Portal { what: &'static str, application: String, grant: String, product: String, plan: String, developer: String },
 }
@@ -120,6 +122,17 @@ impl GatewayEvent {
                 (type_name, own)
             }
             EventFacts::UpstreamToken { api } => ("upstreamoauth.EventUpstreamOAuthMeta", vec![("APIID", text(api))]),
+            EventFacts::Operator { user, address, action, kind, target, status } => (
+                "tollgate.EventOperatorMeta",
+                vec![
+                    ("User", text(user)),
+                    ("Address", text(address)),
+                    ("Action", text(action)),
+                    ("Kind", text(kind)),
+                    ("Target", text(target)),
+                    ("Status", Value::from(i64::from(*status))),
+                ],
+            ),
             EventFacts::Portal { what, application, grant, product, plan, developer } => (
                 "tollgate.EventPortalMeta",
                 vec![
@@ -154,6 +167,9 @@ impl GatewayEvent {
             EventFacts::Token { org, key } => format!("{start}:{org}:{}", shortened_key(key)),
             EventFacts::Certificate { name, .. } => format!("{start}:{name}: {}", self.message),
             EventFacts::UpstreamToken { api } => format!("{start}:{api}: {}", self.message),
+            EventFacts::Operator { user, address, action, kind, target, status } => {
+                format!("{start}:{user}:{address}:{action}:{kind}:{target}:{status}")
+            }
             EventFacts::Portal { what, application, product, plan, developer, .. } => {
                 format!("{start}:{what}:{application}:{product}:{plan}:{developer}")
             }
@@ -194,6 +210,9 @@ impl GatewayEvent {
                 has_ended: kind == EventKind::CertificateExpired,
             },
             EventKind::UpstreamOAuthError => EventFacts::UpstreamToken { api: text() },
+            EventKind::OperatorChange => {
+                EventFacts::Operator { user: text(), address: text(), action: text(), kind: text(), target: text(), status: 200 }
+            }
             EventKind::PortalChange => EventFacts::Portal {
                 what: "sample",
                 application: text(),

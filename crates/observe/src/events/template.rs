@@ -15,7 +15,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 const LIMITS: RenderLimits = RenderLimits { bytes_max: 256 << 10, steps_max: 20_000 };
 
 /// All names of Tyk's events.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 40] = [
     "Type",
     "Meta",
     "TimeStamp",
@@ -50,6 +50,12 @@ const NAMES: [&str; 34] = [
     "Product",
     "Plan",
     "Developer",
+    "User",
+    "Address",
+    "Action",
+    "Kind",
+    "Target",
+    "Status",
 ];
 const REQUEST: &str = "OriginatingRequest";
 /// The member that has any names.
@@ -91,6 +97,13 @@ const BUILT_IN: &str = r#"{{ $meta := .Meta -}}
     "product": "{{ $meta.Product }}",
     "plan": "{{ $meta.Plan }}",
     "developer": "{{ $meta.Developer }}"
+{{- else if eq .Type "OperatorChange" }}
+    "user": "{{ $meta.User }}",
+    "address": "{{ $meta.Address }}",
+    "action": "{{ $meta.Action }}",
+    "kind": "{{ $meta.Kind }}",
+    "target": "{{ $meta.Target }}",
+    "status": {{ $meta.Status }}
 {{- else if or (eq .Type "CertificateExpiringSoon") (eq .Type "CertificateExpired") }}
     "cert_id": "{{ $meta.CertID }}",
     "cert_name": "{{ $meta.CertName }}",

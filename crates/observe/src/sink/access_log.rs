@@ -16,7 +16,7 @@ use tollgate_outbound::append_ip;
 type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);
 
 /// All fields that a line can contain, in order. One that writes nothing is left out of the line.
-const FIELDS: [(&str, FieldValue); 52] = [
+const FIELDS: [(&str, FieldValue); 53] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
     ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
@@ -102,6 +102,7 @@ const FIELDS: [(&str, FieldValue); 52] = [
     }),
     ("user_agent", |line, hit, _| line.text(hit.record.bytes(Text::UserAgent))),
     ("waf_rules", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.text(waf.rules().as_bytes()))),
+    ("waf_response_score", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.signed(waf.response_score))),
     ("waf_score", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.signed(waf.score))),
 ];
 

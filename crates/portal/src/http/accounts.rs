@@ -17,6 +17,13 @@ struct SignInBody {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct ConnectionBody {
+    token: String,
+    password: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct SignUpBody {
     mail: String,
     name: String,
@@ -50,6 +57,13 @@ pub(super) async fn show(call: PortalCall) -> PortalResult {
 pub(super) async fn sign_in(call: PortalCall) -> PortalResult {
     let SignInBody { mail, password } = call.body()?;
     let (developer, token) = call.portal.sign_in(call.address, &mail, password).await?;
+    entered(&call, &developer, token).await
+}
+
+/// Connects a provider with an account that exists, for whoever has its password.
+pub(super) async fn connect(call: PortalCall) -> PortalResult {
+    let ConnectionBody { token, password } = call.body()?;
+    let (developer, token) = call.portal.connect(call.address, &token, password).await?;
     entered(&call, &developer, token).await
 }
 
@@ -104,6 +118,7 @@ fn described(portal: &Portal, developer: Option<&Developer>) -> Value {
             "signs_up": settings.sign_up.by != PortalSignUpRule::Invitation,
             "domains": if settings.sign_up.by == PortalSignUpRule::Domain { settings.sign_up.domains.clone() } else { Vec::new() },
             "has_mail": portal.mail.is_there(),
+            "providers": settings.providers.iter().map(|one| json!({"name": one.name, "title": one.shown()})).collect::<Vec<_>>(),
         },
         "developer": developer.map(|developer| json!({
             "id": developer.id(),

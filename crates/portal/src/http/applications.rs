@@ -98,6 +98,9 @@ pub(super) async fn ask(call: PortalCall) -> PortalResult {
     let (id, _) = call.application().await?;
     let developer = call.developer()?;
     let product = catalogue::product(&call.portal.documents, &product).await?;
+    if product.is_draft {
+        return Err(PortalRefusal::missing("product"));
+    }
     let plan = product.plan(&plan).filter(|plan| call.portal.door.has_policy(&plan.policy));
     let plan = plan.ok_or_else(|| PortalRefusal::missing("plan"))?;
     let grant_id = random_text().map_err(PortalRefusal::failed)?;

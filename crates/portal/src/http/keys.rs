@@ -1,10 +1,10 @@
-//! Keys of a grant: made, rotated, removed. A key is made at the gateway first; if the grant is gone or suspended meanwhile, it is removed again.
+//! Keys of a grant: made, rotated, removed; of APIs with OAuth, clients in their place. A key is made at the gateway first; if the grant is gone or suspended meanwhile, it is removed again.
 
 use super::{PortalAnswer, PortalCall, PortalResult};
 use crate::application::{AccessGrant, ApplicationId, GrantKey, GrantState, KEYS_MAX};
-use crate::catalogue;
+use crate::catalogue::{self, ApiProduct};
 use crate::developer::Developer;
-use crate::door::{KeyChange, WantedKey};
+use crate::door::{KeyChange, MadeKey, PublishedApi, WantedKey};
 use crate::portal::Portal;
 use crate::refusal::PortalRefusal;
 use serde::Deserialize;
@@ -27,7 +27,7 @@ struct RotationBody {
 pub(super) async fn create(call: PortalCall) -> PortalResult {
     let (id, application, grant_id, grant) = call.grant().await?;
     let (key, made) = make(&call, &id, &application.name, &grant_id, &grant, None).await?;
-    Ok(PortalAnswer::made(json!({"key": made, "id": key.id})))
+    Ok(PortalAnswer::made(json!({"key": made.key, "secret": shown_secret(&made), "id": key.id})))
 }
 
 /// Makes a key in the place of another one, which goes on working for a while.
@@ -46,7 +46,7 @@ pub(super) async fn rotate(call: PortalCall) -> PortalResult {
     let (key, made) = make(&call, &id, &application.name, &grant_id, &grant, Some((&old.id, ends))).await?;
     // The new key is in service, so nothing fails meanwhile.
     call.portal.door.change_key(old.listed_id.clone(), KeyChange::EndsAt(ends)).await?;
-    Ok(PortalAnswer::made(json!({"key": made, "id": key.id, "old_ends_unix_s": ends})))
+    Ok(PortalAnswer::made(json!({"key": made.key, "secret": shown_secret(&made), "id": key.id, "old_ends_unix_s": ends})))
 }
 
 /// Removes a key: the next request with it is refused.
@@ -62,6 +62,11 @@ pub(super) async fn remove(call: PortalCall) -> PortalResult {
     Ok(PortalAnswer::done())
 }
 
+/// The secret of a client; null for a key.
+fn shown_secret(made: &MadeKey) -> Option<&str> {
+    Some(made.secret.as_str()).filter(|secret| !secret.is_empty())
+}
+
 fn old_key(call: &PortalCall, grant: &AccessGrant) -> Result<GrantKey, PortalRefusal> {
     let id = call.part("key");
     grant.keys.iter().find(|key| key.id == id).cloned().ok_or_else(|| PortalRefusal::missing("key"))
@@ -75,7 +80,7 @@ async fn make(
     grant_id: &str,
     grant: &AccessGrant,
     replaced: Option<(&str, u64)>,
-) -> Result<(GrantKey, String), PortalRefusal> {
+) -> Result<(GrantKey, MadeKey), PortalRefusal> {
     let portal = &call.portal;
     let now = Portal::now();
     check_room(grant, now)?;
@@ -91,7 +96,12 @@ async fn make(
     let meta_data = meta_data.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     let own_id = random_text().map_err(PortalRefusal::failed)?;
     let alias = format!("{application} ({})", product.name);
-    let made = portal.door.make_key(WantedKey { policy: plan.policy.clone(), alias, meta_data }).await?;
+    let client_of = client_of(portal, &product);
+    // Keys go by themselves when they have run out; clients stay until somebody removes them.
+    for ended in grant.keys.iter().filter(|key| key.ends_unix_s != 0 && key.ends_unix_s <= now) {
+        portal.door.remove_key(ended.listed_id.clone()).await?;
+    }
+    let made = portal.door.make_key(WantedKey { policy: plan.policy.clone(), alias, meta_data, client_of }).await?;
     let tail: String = made.key.chars().rev().take(TAIL_CHARS).collect::<Vec<_>>().into_iter().rev().collect();
     let key = GrantKey {
         id: own_id,
@@ -115,7 +125,7 @@ async fn make(
     // Whoever was suspended before the key was noted has no key; whoever is suspended after it has their noted keys stopped.
     let is_suspended = Developer::read(&portal.documents, &developer.id()).await?.is_none_or(|developer| developer.is_suspended);
     match added {
-        Ok(_) if !is_suspended => Ok((key, made.key)),
+        Ok(_) if !is_suspended => Ok((key, made)),
         Ok(_) => {
             portal.door.remove_key(made.listed_id).await?;
             Err(PortalRefusal::new(401, "signed_out", "Not signed in"))
@@ -125,6 +135,13 @@ async fn make(
             Err(refusal)
         }
     }
+}
+
+/// The APIs of which an application of this product is a client. Where an API takes keys, a key is what fits all of them.
+fn client_of(portal: &Portal, product: &ApiProduct) -> Vec<String> {
+    let apis: Vec<PublishedApi> = product.apis.iter().filter_map(|id| portal.door.api(id)).collect();
+    let are_all = apis.iter().all(|api| !api.token_path.is_empty());
+    if are_all { apis.into_iter().map(|api| api.id).collect() } else { Vec::new() }
 }
 
 fn check_room(grant: &AccessGrant, now: u64) -> Result<(), PortalRefusal> {

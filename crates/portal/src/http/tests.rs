@@ -1,6 +1,7 @@
 //! The portal as browsers and attackers call it. The gateway behind it is a list of keys.
 
 mod attacks;
+mod counted;
 mod guest;
 
 use crate::GrantState;

@@ -1,26 +1,19 @@
 //! What an application's keys were used for, what is left of their quotas, and why requests were refused.
 
 use super::{PortalAnswer, PortalCall, PortalResult};
-use crate::application::{AccessGrant, GrantKey, PortalApplication};
+use crate::overview::{KEYS_SHOWN_MAX, PERIOD_S, STEP_S, keys_of};
 use crate::portal::Portal;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// How far back usage goes.
-const PERIOD_S: u64 = 30 * 24 * 3600;
-/// Width of a row.
-const STEP_S: u64 = 24 * 3600;
 /// Refused requests of a key that are shown.
 const REFUSALS_MAX: usize = 20;
-/// Keys that are asked about; each is a question to all gateways.
-const KEYS_SHOWN_MAX: usize = 20;
-
 pub(super) async fn show(call: PortalCall) -> PortalResult {
     let (_, application) = call.application().await?;
     let from = Portal::now().saturating_sub(PERIOD_S);
     let door = &call.portal.door;
     let mut keys = Vec::new();
-    for (grant, key) in keys_of(&application) {
+    for (grant, key) in keys_of(&application).take(KEYS_SHOWN_MAX) {
         let id = || key.listed_id.clone();
         let (usage, state, refusals) =
             tokio::join!(door.usage(id(), from, STEP_S), door.key_state(id()), door.refusals(id(), REFUSALS_MAX));
@@ -41,7 +34,7 @@ pub(super) async fn csv(call: PortalCall) -> PortalResult {
     let (_, application) = call.application().await?;
     let from = Portal::now().saturating_sub(PERIOD_S);
     let mut text = String::from("day_unix_s,product,plan,key,requests,successful\n");
-    for (grant, key) in keys_of(&application) {
+    for (grant, key) in keys_of(&application).take(KEYS_SHOWN_MAX) {
         for row in call.portal.door.usage(key.listed_id.clone(), from, STEP_S).await? {
             // Ids have letters, digits and hyphens alone; of a key, only the end is here.
             let _ =
@@ -49,8 +42,4 @@ pub(super) async fn csv(call: PortalCall) -> PortalResult {
         }
     }
     Ok(PortalAnswer::csv(text))
-}
-
-fn keys_of(application: &PortalApplication) -> impl Iterator<Item = (&AccessGrant, &GrantKey)> {
-    application.grants.values().flat_map(|grant| grant.keys.iter().map(move |key| (grant, key))).take(KEYS_SHOWN_MAX)
 }

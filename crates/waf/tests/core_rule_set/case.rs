@@ -1,11 +1,11 @@
-//! One test of the format: a request, and the rules that must match or must not.
+//! One test of the format: a request, with the response that it asks the project's own test server for, and the rules that must match or must not.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use tollgate_waf::{InspectedRequest, Inspection, InspectionBudget, RuleProfile, Ruleset};
+use tollgate_waf::{InspectedRequest, InspectedResponse, Inspection, InspectionBudget, InspectionReport, RuleProfile, Ruleset};
 
 pub(crate) struct Case {
     pub(crate) folder: String,
@@ -17,8 +17,8 @@ pub(crate) struct Case {
 pub(crate) enum Judgement {
     Passed,
     Failed(String),
-    /// It is about responses, or about a server's own refusal.
-    NotOfRequests,
+    /// It is about a server's own refusal, or about what a log shows of values.
+    NotJudged,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +74,25 @@ struct Log {
     no_match_regex: String,
 }
 
+/// The response that a request to `/reflect` describes; all others get an empty one.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Reflection {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+impl Reflection {
+    fn asked_for(target: &[u8], body: &[u8]) -> Self {
+        if !target.starts_with(b"/reflect") {
+            return Reflection::default();
+        }
+        // Two of the tests ask for nothing that the server knows.
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+}
+
 /// The tests of a file.
 pub(crate) fn read(path: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(path).unwrap();
@@ -89,20 +108,23 @@ pub(crate) fn read(path: &Path) -> Vec<Case> {
 
 impl Case {
     pub(crate) fn run(&self, rules: &Ruleset, profile: &RuleProfile) -> Judgement {
-        if self.folder.starts_with("RESPONSE") {
-            return Judgement::NotOfRequests;
-        }
+        // The other tests with texts of logs are about values, which this engine does not show.
+        let reads_log = self.folder.starts_with("RESPONSE");
         let mut judged = false;
         for stage in &self.stages {
             let log = &stage.output.log;
-            if log.expect_ids.is_empty() && log.no_expect_ids.is_empty() {
+            if log.expect_ids.is_empty() && log.no_expect_ids.is_empty() && !(reads_log && log.is_read()) {
                 continue;
             }
             judged = true;
-            let matched = match stage.input.matched(rules, profile) {
-                Ok(matched) => matched,
+            let found = match stage.input.found(rules, profile) {
+                Ok(found) => found,
                 Err(why) => return Judgement::Failed(why),
             };
+            if reads_log && let Err(why) = log.judge(&found) {
+                return Judgement::Failed(why);
+            }
+            let matched: Vec<u32> = found.iter().flat_map(|report| &report.matches).map(|found| found.id).collect();
             if let Some(missing) = log.expect_ids.iter().find(|id| !matched.contains(id)) {
                 return Judgement::Failed(format!("{missing} does not match"));
             }
@@ -110,16 +132,35 @@ impl Case {
                 return Judgement::Failed(format!("{wrong} matches"));
             }
         }
-        let speaks_of_logs = self.stages.iter().any(|stage| {
-            let log = &stage.output.log;
-            !log.match_regex.is_empty() || !log.no_match_regex.is_empty()
-        });
-        if judged && !speaks_of_logs { Judgement::Passed } else { Judgement::NotOfRequests }
+        let is_of_values = !reads_log && self.stages.iter().any(|stage| stage.output.log.is_read());
+        if judged && !is_of_values { Judgement::Passed } else { Judgement::NotJudged }
+    }
+}
+
+impl Log {
+    fn is_read(&self) -> bool {
+        !self.match_regex.is_empty() || !self.no_match_regex.is_empty()
+    }
+
+    fn judge(&self, found: &[InspectionReport]) -> Result<(), String> {
+        let messages: Vec<&str> = found.iter().flat_map(|report| &report.matches).map(|found| found.message.as_str()).collect();
+        let has = |expression: &str| {
+            let expression = regex::Regex::new(expression).unwrap();
+            messages.iter().any(|message| expression.is_match(message))
+        };
+        if !self.match_regex.is_empty() && !has(&self.match_regex) {
+            return Err(format!("no message fits {}", self.match_regex));
+        }
+        if !self.no_match_regex.is_empty() && has(&self.no_match_regex) {
+            return Err(format!("a message fits {}", self.no_match_regex));
+        }
+        Ok(())
     }
 }
 
 impl Input {
-    fn matched(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<u32>, String> {
+    /// What is said of the request, and of the response if it asks for one.
+    fn found(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<InspectionReport>, String> {
         let encoded =
             STANDARD.decode(self.encoded_request.split_whitespace().collect::<String>()).map_err(|error| error.to_string())?;
         let mut data = expanded(self.data.as_deref().unwrap_or_default());
@@ -154,9 +195,16 @@ impl Input {
             client: [127, 0, 0, 1].into(),
             id: "1",
         };
-        let inspection = Inspection::new(rules, profile, InspectionBudget::new(1 << 32));
+        let budget = || InspectionBudget::new(1 << 32);
+        let mut inspection = Inspection::new(rules, profile, budget());
         let report = inspection.request(&request, &target).map_err(|error| error.to_string())?;
-        Ok(report.matches.iter().map(|found| found.id).collect())
+        let Some(memory) = inspection.into_memory() else { return Ok(vec![report]) };
+        let answer = Reflection::asked_for(&target, &body);
+        let headers = answer.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let status = if answer.status == 0 { 200 } else { answer.status };
+        let response = InspectedResponse { status, protocol: "HTTP/1.1", headers, body: Some(answer.body.as_bytes()) };
+        let mut inspection = Inspection::go_on(rules, profile, budget(), memory);
+        Ok(vec![report, inspection.response(&response).map_err(|error| error.to_string())?])
     }
 
     /// Adds the headers that the runner adds.

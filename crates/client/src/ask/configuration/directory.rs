@@ -7,6 +7,8 @@
 //! certificates/ID.json      names a certificate that the gateway must have
 //! clients/API/NAME.json     a client of that API's OAuth 2.0 server
 //! keys/NAME.json            a template of keys
+//! portal/products/NAME.json a product of the developer portal with its plans
+//! portal/pages/NAME.json    a page of the developer portal
 //! ```
 
 use super::ConfigurationScope;
@@ -69,7 +71,7 @@ pub(super) fn object(directory: &Path, file: &Path, kind: PartKind) -> Result<Op
     let (path, id) = match kind {
         PartKind::Api => api_id(&document),
         PartKind::Policy => ("$.id".to_owned(), policy_id(&document)),
-        PartKind::Certificate => ("$.id".to_owned(), text(&document, "id")),
+        PartKind::Certificate | PartKind::PortalProduct | PartKind::PortalPage => ("$.id".to_owned(), text(&document, "id")),
         PartKind::Client => {
             let api = Some(text(&document, "api_id")).filter(|api| !api.is_empty()).unwrap_or_else(folder);
             let client = text(&document, "client_id");

@@ -63,7 +63,8 @@ pub(super) fn write(
         return Err(CommandFailure::Refused(message));
     }
     let mut written = DumpReport { notes: live.notes.clone(), ..DumpReport::default() };
-    let (known, strange) = known_files(directory, scope)?;
+    let (mut known, strange) = known_files(directory, scope)?;
+    known.retain(|(kind, _), _| !live.without.contains(kind));
     let mut taken: HashSet<PathBuf> = known.values().flatten().map(|(path, _)| path.clone()).chain(strange).collect();
     let mut seen = HashSet::new();
     for (kind, id, object) in live.iter().filter(|(kind, id, _)| scope.has(*kind) && is_wanted(live, *kind, id, scope)) {

@@ -1,5 +1,6 @@
 //! The configuration of a running gateway: as one document, or collected from the endpoints that Tyk has too.
 
+use super::PartName;
 use super::object::{PartKind, api_id, policy_id};
 use crate::ask::{CommandFailure, Gateway, accepted, segment};
 use serde_json::Value;
@@ -15,6 +16,8 @@ pub(super) struct LiveConfiguration {
     pub problems: Vec<String>,
     /// What is not known.
     pub notes: Vec<String>,
+    /// Kinds of which the gateway can have no objects: it says nothing about those in a directory.
+    pub without: Vec<PartKind>,
 }
 
 /// An object of a gateway.
@@ -53,6 +56,7 @@ impl LiveConfiguration {
             objects,
             problems: problems.filter_map(Value::as_str).map(str::to_owned).collect(),
             notes: Vec::new(),
+            without: PartKind::ALL.into_iter().filter(|kind| document.get(kind.plural()).is_none()).collect(),
         }
     }
 
@@ -82,7 +86,8 @@ fn one_by_one(gateway: &Gateway) -> Result<LiveConfiguration, CommandFailure> {
     let note =
         "this gateway can't change everything at once: changes are made one by one, and a failure leaves those before it in place"
             .to_owned();
-    let mut live = LiveConfiguration { digest: None, objects: BTreeMap::new(), problems: Vec::new(), notes: vec![note] };
+    let without = PartKind::ALL.into_iter().filter(|kind| kind.part() == PartName::Portal).collect();
+    let mut live = LiveConfiguration { digest: None, objects: BTreeMap::new(), problems: Vec::new(), notes: vec![note], without };
     let list = |path: &str| -> Result<Vec<Value>, CommandFailure> {
         let answer = gateway.find(path)?.unwrap_or_default();
         Ok(answer.as_array().cloned().unwrap_or_default())

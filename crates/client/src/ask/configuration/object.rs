@@ -14,6 +14,8 @@ pub(super) enum PartKind {
     Policy,
     Client,
     KeyTemplate,
+    PortalProduct,
+    PortalPage,
 }
 
 /// What a directory has.
@@ -47,8 +49,15 @@ pub(super) enum LocalContent {
 }
 
 impl PartKind {
-    pub(super) const ALL: [PartKind; 5] =
-        [PartKind::Certificate, PartKind::Api, PartKind::Policy, PartKind::Client, PartKind::KeyTemplate];
+    pub(super) const ALL: [PartKind; 7] = [
+        PartKind::Certificate,
+        PartKind::Api,
+        PartKind::Policy,
+        PartKind::Client,
+        PartKind::KeyTemplate,
+        PartKind::PortalProduct,
+        PartKind::PortalPage,
+    ];
 
     /// The name in requests and answers.
     pub(super) fn name(self) -> &'static str {
@@ -58,6 +67,8 @@ impl PartKind {
             PartKind::Policy => "policy",
             PartKind::Client => "client",
             PartKind::KeyTemplate => "key_template",
+            PartKind::PortalProduct => "portal_product",
+            PartKind::PortalPage => "portal_page",
         }
     }
 
@@ -69,6 +80,8 @@ impl PartKind {
             PartKind::Policy => "policies",
             PartKind::Client => "clients",
             PartKind::KeyTemplate => "key_templates",
+            PartKind::PortalProduct => "portal_products",
+            PartKind::PortalPage => "portal_pages",
         }
     }
 
@@ -76,6 +89,8 @@ impl PartKind {
     pub(super) fn folder(self) -> &'static str {
         match self {
             PartKind::KeyTemplate => "keys",
+            PartKind::PortalProduct => "portal/products",
+            PartKind::PortalPage => "portal/pages",
             other => other.plural(),
         }
     }
@@ -87,7 +102,13 @@ impl PartKind {
             PartKind::Policy => PartName::Policies,
             PartKind::Client => PartName::Clients,
             PartKind::KeyTemplate => PartName::Keys,
+            PartKind::PortalProduct | PartKind::PortalPage => PartName::Portal,
         }
+    }
+
+    /// Whether objects of this kind can belong to a tag.
+    pub(super) fn takes_tags(self) -> bool {
+        !matches!(self, PartKind::PortalProduct | PartKind::PortalPage)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A change on a gateway that has no endpoint for several objects, such as Tyk: one request for each object, in an order in which nothing refers to what
 //! is not there, and a reload at the end.
 
+use super::PartName;
 use super::live::LiveConfiguration;
 use super::object::{LocalContent, LocalObject, PartKind, is_mcp, is_openapi, without_zeros};
 use super::plan::Comparison;
@@ -81,6 +82,9 @@ fn with_secrets(object: &LocalObject, live: &LiveConfiguration) -> Result<Option
     let LocalContent::Document(document) = &object.content else { return Ok(None) };
     if object.kind == PartKind::KeyTemplate {
         return Err("this gateway keeps no templates of keys".to_owned());
+    }
+    if object.kind.part() == PartName::Portal {
+        return Err("this gateway has no developer portal".to_owned());
     }
     let mut document = document.clone();
     let stored = live.get(object.kind, &object.id).and_then(|known| known.unmasked.as_ref());

@@ -46,6 +46,8 @@ fn a_directory_is_read_with_the_ids_of_its_objects() {
         ("certificates/x.json", r#"{"id": "abc"}"#),
         ("clients/a/shop.json", r#"{"client_id": "shop"}"#),
         ("keys/partner.yml", "rate: 1\n"),
+        ("portal/products/shop.json", r#"{"id": "shop", "name": "Shop"}"#),
+        ("portal/pages/start.yaml", "id: start\ntitle: Start\n"),
         ("other/z.json", "{"),
     ]);
     let expected = [
@@ -55,6 +57,8 @@ fn a_directory_is_read_with_the_ids_of_its_objects() {
         "policy p1 policies/p.json",
         "client a/shop clients/a/shop.json",
         "key_template partner keys/partner.yml",
+        "portal_product shop portal/products/shop.json",
+        "portal_page start portal/pages/start.yaml",
     ];
     assert_eq!(objects(&folder, None).unwrap(), expected);
 }

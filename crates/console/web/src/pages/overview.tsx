@@ -6,7 +6,7 @@ import { get } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { link } from "../route";
-import { session } from "../session";
+import { scopeText, session } from "../session";
 import { Ago, Button, Empty, ErrorBox, LinkButton, Note, Panel, Text } from "../ui/bits";
 import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
@@ -20,6 +20,10 @@ const FAILING = 0.01;
 const ROWS = 8;
 
 export function Overview() {
+  return session.value?.scope ? <ScopedOverview /> : <WholeOverview />;
+}
+
+function WholeOverview() {
   void live.tick.value;
   const now = live.now.value, { kind, words } = live.state.value;
   const total = live.totals.value;
@@ -53,6 +57,33 @@ export function Overview() {
       </div>
       <Refusals />
       <Costs />
+    </>
+  );
+}
+
+/** For those who reach some APIs: these, and what became of them. Figures of the whole gateway are closed to them. */
+function ScopedOverview() {
+  const apis = useLoaded<any>(() => get("list/apis?limit=20&sort=name", { byItself: true }), []);
+  const changes = useLoaded<any>(() => get("list/changes?limit=10", { byItself: true }), []);
+  return (
+    <>
+      <h1 class="page">Overview</h1>
+      <Note>You reach <Text>{scopeText(session.value?.scope)}</Text>, with the policies, keys and clients that belong to it.</Note>
+      <div class="two wide-left">
+        <Panel title="Your APIs" actions={<LinkButton kind="quiet" href="#/apis">All</LinkButton>}>
+          {apis.failure ? <ErrorBox failure={apis.failure} retry={apis.again} /> : apis.value && (apis.value.rows.length === 0 ? <Empty icon="api" title="There is no such API yet." /> : (
+            <table class="plain">
+              <thead><tr><th scope="col">API</th><th scope="col">Path</th><th scope="col"><span class="sr">Its requests</span></th></tr></thead>
+              <tbody>{apis.value.rows.map((one: any) => <tr key={one.id}><th scope="row"><a href={link(["apis", one.id])}><Text>{one.name || one.id}</Text></a></th><td><code>{format.visible(one.listen_path)}</code></td><td class="number"><a href={link(["live"], { api: one.id })}>Live tail</a></td></tr>)}</tbody>
+            </table>
+          ))}
+        </Panel>
+        <Panel title="Last changes">
+          {changes.failure ? <ErrorBox failure={changes.failure} retry={changes.again} /> : changes.value && (changes.value.rows.length === 0 ? <Empty icon="ok" title="Nothing was changed within 90 days." /> : (
+            <ul class="attention">{changes.value.rows.map((one: any, index: number) => <li key={index}><span><Text>{`${one.user || "nobody"}: ${String(one.action).replaceAll("_", " ")} ${one.kind} ${one.target}`}</Text></span><small><Ago at={one.time} /></small></li>)}</ul>
+          ))}
+        </Panel>
+      </div>
     </>
   );
 }

@@ -1,9 +1,10 @@
-// The sign-in: a name with a password, or the control secret, and which file holds it.
+// The sign-in: at a provider, by a name with a password, or with the control secret, and which file holds it.
 
 import { useEffect, useState } from "preact/hooks";
 import { Failure, ended } from "../call";
+import { visible } from "../format";
 import { door, load, signIn, silent } from "../session";
-import { Button, Copy, Note } from "../ui/bits";
+import { Button, Copy, LinkButton, Note } from "../ui/bits";
 import { Logo } from "../ui/icons";
 
 export function SignIn() {
@@ -52,6 +53,8 @@ export function SignIn() {
           </>
         ) : (
           <>
+            {at?.providers?.map(([title, href]) => <LinkButton key={href} href={href}>Sign in with {visible(title)}</LinkButton>)}
+            {!!at?.providers?.length && <p class="or">or</p>}
             {!secret && <label class="field"><span>Name</span><input name="user" autocomplete="username" autofocus required value={user} onInput={(event) => setUser(event.currentTarget.value)} /></label>}
             <label class="field"><span>{secret ? "Control secret" : "Password"}</span>
               <input name="password" type="password" autocomplete="current-password" autofocus={secret} required value={word} onInput={(event) => setWord(event.currentTarget.value)} />

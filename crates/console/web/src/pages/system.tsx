@@ -5,7 +5,7 @@ import { call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { link, refine, route } from "../route";
-import { may, session, type Scope } from "../session";
+import { may, scopeText, session, type Scope } from "../session";
 import { Ago, Badge, Button, Copy, Empty, ErrorBox, Fact, Facts, Field, Note, Panel, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
@@ -159,7 +159,6 @@ function scopeOf(role: string, words: ScopeWords): Scope | null {
   return role === "admin" || tags.length + orgs.length === 0 ? null : { tags, orgs };
 }
 
-const scopeText = (scope?: Scope | null): string => [...(scope?.tags ?? []), ...(scope?.orgs ?? []).map((org) => `organisation ${org}`)].join(", ") || "everything";
 
 function ScopeFields({ words, change }: { words: ScopeWords; change: (words: ScopeWords) => void }) {
   return (

@@ -8,7 +8,7 @@ import { Ago, Badge, Button, Empty, ErrorBox, Field, LinkButton, Panel, type Ton
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import { NewKey } from "./keys";
+import { NewKey, type Made } from "./keys";
 import { Usage } from "./usage";
 import { developer, type Application, type Grant, type Key, type Product, type Team } from "./state";
 
@@ -80,13 +80,13 @@ export function ApplicationPage({ id }: { id: string }) {
 }
 
 function GrantPanel({ application, grant, product, again }: { application: Application; grant: Grant; product: Product | undefined; again: () => void }) {
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
   const [rotated, setRotated] = useState<Key | null>(null);
   const path = `applications/${application.id}/grants/${grant.id}`;
   const run = async (work: () => Promise<unknown>) => {
     try { await work(); again(); } catch (failure) { say("bad", (failure as Error).message); }
   };
-  const add = () => run(async () => setMade((await call<{ key: string }>("POST", `${path}/keys`)).key));
+  const add = () => run(async () => setMade(await call<Made>("POST", `${path}/keys`)));
   const remove = (key: Key) => { if (confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)) void run(() => call("DELETE", `${path}/keys/${key.id}`)); };
   const giveUp = () => { if (confirm("Give this plan up? Its keys stop working at once.")) void run(() => call("DELETE", path)); };
   const plan = product?.plans.find((one) => one.id === grant.plan)?.name ?? grant.plan;
@@ -108,12 +108,12 @@ function GrantPanel({ application, grant, product, again }: { application: Appli
   );
 }
 
-function Rotate({ path, close, done }: { path: string; close: () => void; done: (key: string) => void }) {
+function Rotate({ path, close, done }: { path: string; close: () => void; done: (made: Made) => void }) {
   const [refused, setRefused] = useState<unknown>(null);
   const send = async (event: Event) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    try { done((await call<{ key: string }>("POST", path, { overlap_s: Number(form.get("overlap")) })).key); } catch (failure) { setRefused(failure); }
+    try { done(await call<Made>("POST", path, { overlap_s: Number(form.get("overlap")) })); } catch (failure) { setRefused(failure); }
   };
   return (
     <Dialog title="Rotate the key" close={close}>

@@ -6,7 +6,7 @@ import { go, link } from "../route";
 import { Badge, Button, Empty, ErrorBox, Field, Panel } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
-import { NewKey } from "./keys";
+import { NewKey, type Made } from "./keys";
 import { later } from "./lazily";
 import { developer, type Application, type Plan, type Product } from "./state";
 
@@ -70,11 +70,11 @@ export function ProductPage({ id }: { id: string }) {
 /** Asks for a plan, with an application that there is or a new one, and shows the key if there is one at once. */
 function Ask({ product, plan, close }: { product: Product; plan: Plan; close: () => void }) {
   const found = useLoaded(() => get<{ applications: Application[] }>("applications"), [plan.id]);
-  const [made, setMade] = useState<{ key: string; application: string } | null>(null);
+  const [made, setMade] = useState<(Made & { application: string }) | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const applications = found.value?.applications.filter((one) => !one.grants.some((grant) => grant.product === product.id && grant.state !== "rejected"));
-  if (made) return <NewKey made={made.key} api={product.apis[0]} close={() => go(link(["applications", made.application]))} />;
+  if (made) return <NewKey made={made} api={product.apis[0]} close={() => go(link(["applications", made.application]))} />;
   const send = async (event: Event) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -85,8 +85,8 @@ function Ask({ product, plan, close }: { product: Product; plan: Plan; close: ()
       const application = chosen || (await call<Application>("POST", "applications", { team: developer.value?.teams[0], name: String(form.get("name") ?? "") })).id;
       const { grant } = await call<{ grant: string }>("POST", `applications/${application}/grants`, { product: product.id, plan: plan.id, reason: String(form.get("reason") ?? "") });
       if (!plan.is_automatic) return go(link(["applications", application]));
-      const { key } = await call<{ key: string }>("POST", `applications/${application}/grants/${grant}/keys`);
-      setMade({ key, application });
+      const { key, secret } = await call<Made>("POST", `applications/${application}/grants/${grant}/keys`);
+      setMade({ key, secret, application });
     } catch (failure) {
       setRefused(failure);
     } finally {

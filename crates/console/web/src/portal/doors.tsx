@@ -3,12 +3,12 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Failure, call } from "../call";
-import { go } from "../route";
-import { Button, Field, Note } from "../ui/bits";
+import { go, route } from "../route";
+import { Button, Field, LinkButton, Note } from "../ui/bits";
 import { developer, enter, facts } from "./state";
 
 /** A form in the middle of the page; `send` gets what its fields hold. */
-function Door({ title, action, send, children, below }: { title: string; action: string; send: (form: FormData) => Promise<void>; children: ComponentChildren; below?: ComponentChildren }) {
+function Door({ title, action, send, children, above, below }: { title: string; action: string; send: (form: FormData) => Promise<void>; children: ComponentChildren; above?: ComponentChildren; below?: ComponentChildren }) {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const submit = async (event: Event) => {
@@ -22,6 +22,7 @@ function Door({ title, action, send, children, below }: { title: string; action:
     <div class="door">
       <form class="panel" onSubmit={submit}>
         <h1>{title}</h1>
+        {above}
         {children}
         {refused && <p class="bad" role="alert">{refused}</p>}
         <Button kind="primary" type="submit" disabled={busy}>{action}</Button>
@@ -37,13 +38,44 @@ function Mail() { return <Field label="Mail address"><input name="mail" type="em
 
 function NewPassword() { return <Field label="Password" hint="At least 12 characters."><input name="password" type="password" autocomplete="new-password" minLength={12} required /></Field>; }
 
+/** Why somebody who comes back from a provider is not let in. */
+const REFUSED: Record<string, string> = {
+  refused: "The provider's answer is no proof of who you are. Try again.",
+  unreachable: "The provider can't be asked at the moment. Try again later.",
+  no_mail: "The provider does not say that it has verified a mail address of yours.",
+  suspended: "An operator has suspended this account.",
+  invitation: "An account needs an invitation.",
+  domain: "Accounts are for mail addresses of some domains, and yours is not one of them.",
+  too_many: "Too many tries. Wait a while, then try again.",
+};
+
+/** Where somebody comes from a provider whose mail address has an account already. */
+export function Connect({ token }: { token: string }) {
+  const send = async (form: FormData) => {
+    enter(await call("POST", "connection", { token, password: text(form, "password") }));
+    go("#/");
+  };
+  return (
+    <Door title="Connect your account" action="Connect" send={send}>
+      <p>There is an account with your mail address. Give its password once; from then on, the provider's sign-in leads into it.</p>
+      <Field label="Password"><input name="password" type="password" autocomplete="current-password" required autofocus /></Field>
+    </Door>
+  );
+}
+
 export function SignIn() {
   const send = async (form: FormData) => {
     enter(await call("POST", "session", { mail: text(form, "mail"), password: text(form, "password") }));
-    if (location.hash === "#/sign-in") go("#/");
+    if (location.hash.startsWith("#/sign-in")) go("#/");
   };
+  const refused = route.value.query.get("refused");
+  const providers = facts.value?.providers ?? [];
   return (
-    <Door title="Sign in" action="Sign in" send={send} below={<p class="row">{facts.value?.has_mail && <a href="#/forgotten">Forgotten the password?</a>}{facts.value?.signs_up && <a href="#/sign-up">Sign up</a>}</p>}>
+    <Door title="Sign in" action="Sign in" send={send} above={<>
+      {refused && <Note tone="bad" icon="alert">{REFUSED[refused] ?? REFUSED.refused}</Note>}
+      {providers.map((one) => <LinkButton key={one.name} href={`sign-in/${one.name}`}>Sign in with {one.title}</LinkButton>)}
+      {providers.length > 0 && <p>Or with a password:</p>}
+    </>} below={<p class="row">{facts.value?.has_mail && <a href="#/forgotten">Forgotten the password?</a>}{facts.value?.signs_up && <a href="#/sign-up">Sign up</a>}</p>}>
       <Mail />
       <Field label="Password"><input name="password" type="password" autocomplete="current-password" required /></Field>
     </Door>

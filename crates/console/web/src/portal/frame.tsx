@@ -10,7 +10,7 @@ import { dark, theme } from "../ui/screen";
 import { Account } from "./account";
 import { ApplicationPage, Applications } from "./applications";
 import { Catalogue, ProductPage } from "./catalogue";
-import { Forgotten, Password, SignIn, SignUp, Welcome } from "./doors";
+import { Connect, Forgotten, Password, SignIn, SignUp, Welcome } from "./doors";
 import { later } from "./lazily";
 import { developer, facts, load, pages, signOut, silent } from "./state";
 
@@ -61,6 +61,7 @@ function view(parts: string[]): ComponentChildren {
     case "sign-up": return <SignUp />;
     case "forgotten": return <Forgotten />;
     case "welcome": return <Welcome token={one} />;
+    case "connect": return <Connect token={one} />;
     case "password": return <Password token={one} />;
     case "applications": return inside(one ? <ApplicationPage id={one} /> : <Applications />);
     case "teams": return inside(<Teams />);

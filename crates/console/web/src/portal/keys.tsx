@@ -1,16 +1,34 @@
-// A key that was just made: shown once, with a first call.
+// A key that was just made, or a client in its place: shown once, with a first call.
 
 import { useState } from "preact/hooks";
 import { Button, Copy, Note } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { base, type Api } from "./state";
 
-export function NewKey({ made, api, close }: { made: string; api: Api | undefined; close: () => void }) {
+/** A key, or the id of a client with its secret. */
+export interface Made { key: string; secret: string | null }
+
+export function NewKey({ made: { key: made, secret }, api, close }: { made: Made; api: Api | undefined; close: () => void }) {
+  if (secret) return <NewClient id={made} secret={secret} api={api} close={close} />;
   return (
     <Dialog title="Your key" close={close} footer={<Button onClick={close}>Done</Button>}>
       <Note tone="warn" icon="alert">Keep the key now: it is shown only once.</Note>
       <pre class="line"><code data-key>{made}</code><Copy text={made} label="Copy the key" /></pre>
       {api && <FirstCall api={api} made={made} />}
+    </Dialog>
+  );
+}
+
+function NewClient({ id, secret, api, close }: { id: string; secret: string; api: Api | undefined; close: () => void }) {
+  const command = api && `curl -u '${id}:${secret}' -d grant_type=client_credentials '${new URL(api.token_path, base(api)).href}'`;
+  return (
+    <Dialog title="Your client" close={close} footer={<Button onClick={close}>Done</Button>}>
+      <Note tone="warn" icon="alert">Keep the secret now: it is shown only once.</Note>
+      <p>Client id</p>
+      <pre class="line"><code data-key>{id}</code><Copy text={id} label="Copy the client id" /></pre>
+      <p>Secret</p>
+      <pre class="line"><code data-secret>{secret}</code><Copy text={secret} label="Copy the secret" /></pre>
+      {command && <><p>A token, for the header <code>Authorization: Bearer</code>:</p><pre class="line"><code>{command}</code><Copy text={command} label="Copy the command" /></pre></>}
     </Dialog>
   );
 }

@@ -3,11 +3,11 @@
 import { signal } from "@preact/signals";
 import { call, ended, get } from "../call";
 
-export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean }
+export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean; providers: { name: string; title: string }[] }
 export interface Developer { id: string; mail: string; name: string; teams: string[] }
 interface State { portal: Facts; developer: Developer | null }
 
-export interface Api { id: string; name: string; listen_path: string; host: string; key_header: string; kind: string }
+export interface Api { id: string; name: string; listen_path: string; host: string; key_header: string; token_path: string; kind: string }
 export interface Plan { id: string; name: string; summary: string; is_automatic: boolean }
 export interface Product { id: string; name: string; summary: string; description?: string; apis: Api[]; plans: Plan[] }
 export interface Page { id: string; title: string; text: string }

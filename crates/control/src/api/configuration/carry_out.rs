@@ -146,8 +146,8 @@ async fn finish(control: &Arc<Control>, author: &ChangeAuthor, done: CarriedOut,
     if let Err(fault) = change_store(control, &done.plan.stored).await {
         tracing::error!(%fault, "a change of the configuration is incomplete in the store");
         let message = format!(
-            "the store failed ({fault}) after the files were changed: OAuth clients, templates of keys or removed certificates may be as before; the same \
-             change can be sent again"
+            "the store failed ({fault}) after the files were changed: OAuth clients, templates of keys, the portal or removed certificates may be as before; the \
+             same change can be sent again"
         );
         return Err(Unchanged::Failed(StatusCode::INTERNAL_SERVER_ERROR, message));
     }
@@ -230,6 +230,10 @@ async fn change_store(control: &Control, steps: &StoredSteps) -> Result<(), Stor
     }
     for name in &steps.gone_templates {
         store.remove(DocumentSpace::Console, template_id(name)).await?;
+    }
+    if let Some(portal) = &control.portal {
+        portal.publish(&steps.products, &steps.pages).await?;
+        portal.unpublish(&steps.gone_products, &steps.gone_pages).await?;
     }
     for id in &steps.old_certificates {
         control.shared.certificates.remove(id).await?;

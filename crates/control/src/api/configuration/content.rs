@@ -13,6 +13,7 @@ use tollgate_access::oauth::OauthClient;
 use tollgate_admin::mask::mask_named;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::policy::Policy;
+use tollgate_portal::Portal;
 use tollgate_store::{DocumentSpace, Store, StoreFault};
 use utoipa::ToSchema;
 
@@ -47,6 +48,14 @@ pub(super) struct ConfigurationContent {
     /// Templates of keys by name.
     #[schema(inline)]
     key_templates: Vec<ShownDocument>,
+    /// Products of the developer portal by id; missing if this gateway has no portal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, inline)]
+    portal_products: Option<Vec<ShownDocument>>,
+    /// Pages of the developer portal by id; missing if this gateway has no portal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, inline)]
+    portal_pages: Option<Vec<ShownDocument>>,
 }
 
 /// A document with masked secrets.
@@ -66,13 +75,23 @@ pub(super) struct Parts {
     certificates: bool,
     clients: bool,
     key_templates: bool,
+    portal_products: bool,
+    portal_pages: bool,
 }
 
 impl Parts {
     /// Reads a list of parts; the error is an unknown one.
     pub(super) fn read(only: &str) -> Result<Self, String> {
         let all = only.is_empty();
-        let mut parts = Parts { apis: all, policies: all, certificates: all, clients: all, key_templates: all };
+        let mut parts = Parts {
+            apis: all,
+            policies: all,
+            certificates: all,
+            clients: all,
+            key_templates: all,
+            portal_products: all,
+            portal_pages: all,
+        };
         for name in only.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             let part = match name {
                 "apis" => &mut parts.apis,
@@ -80,6 +99,8 @@ impl Parts {
                 "certificates" => &mut parts.certificates,
                 "clients" => &mut parts.clients,
                 "key_templates" => &mut parts.key_templates,
+                "portal_products" => &mut parts.portal_products,
+                "portal_pages" => &mut parts.portal_pages,
                 unknown => return Err(unknown.to_owned()),
             };
             *part = true;
@@ -96,6 +117,25 @@ pub(super) struct StoredContent {
     pub clients: BTreeMap<(String, String), OauthClient>,
     /// Templates of keys by name.
     pub templates: BTreeMap<String, Value>,
+    /// What the developer portal offers; `None` without one.
+    pub published: Option<PublishedContent>,
+}
+
+/// What the developer portal offers, by id.
+pub(super) struct PublishedContent {
+    pub products: BTreeMap<String, Value>,
+    pub pages: BTreeMap<String, Value>,
+}
+
+impl PublishedContent {
+    async fn read(portal: &Portal) -> Result<Self, StoreFault> {
+        let (products, pages) = portal.published().await?;
+        let shown = |value: Result<Value, serde_json::Error>| value.unwrap_or_default();
+        Ok(PublishedContent {
+            products: products.into_iter().map(|one| (one.id.clone(), shown(serde_json::to_value(one)))).collect(),
+            pages: pages.into_iter().map(|one| (one.id.clone(), shown(serde_json::to_value(one)))).collect(),
+        })
+    }
 }
 
 impl StoredContent {
@@ -108,7 +148,11 @@ impl StoredContent {
             }
         }
         let templates = templates(control.shared.keys.store()).await?;
-        Ok(StoredContent { certificates: control.shared.certificates.ids(""), clients, templates })
+        let published = match &control.portal {
+            Some(portal) => Some(PublishedContent::read(portal).await?),
+            None => None,
+        };
+        Ok(StoredContent { certificates: control.shared.certificates.ids(""), clients, templates, published })
     }
 
     fn update(&self, digest: &mut blake3::Hasher) {
@@ -120,6 +164,9 @@ impl StoredContent {
         }
         for (name, template) in &self.templates {
             digest.update(name.as_bytes()).update(template.to_string().as_bytes());
+        }
+        for document in self.published.iter().flat_map(|published| published.products.values().chain(published.pages.values())) {
+            digest.update(document.to_string().as_bytes());
         }
     }
 }
@@ -191,6 +238,11 @@ impl ConfigurationContent {
         let certificates = certificates.filter_map(|id| Some(summary(id, &*control.shared.certificates.get(id)?)));
         let clients = stored.clients.iter().filter(|_| parts.clients);
         let templates = stored.templates.iter().filter(|_| parts.key_templates);
+        let published = |is_wanted: bool, documents: fn(&PublishedContent) -> &BTreeMap<String, Value>| {
+            let published = stored.published.as_ref()?;
+            let wanted = documents(published).iter().filter(|_| is_wanted);
+            Some(wanted.map(|(id, document)| ShownDocument { id: id.clone(), broken: false, document: document.clone() }).collect())
+        };
         ConfigurationContent {
             digest: digest_of(&files, stored),
             node: control.shared.observer.node().to_owned(),
@@ -201,6 +253,8 @@ impl ConfigurationContent {
             certificates: certificates.collect(),
             clients: clients.map(|((api, id), client)| shown(&format!("{api}/{id}"), &shown_client(client), false)).collect(),
             key_templates: templates.map(|(name, template)| shown(name, template, false)).collect(),
+            portal_products: published(parts.portal_products, |published| &published.products),
+            portal_pages: published(parts.portal_pages, |published| &published.pages),
         }
     }
 }

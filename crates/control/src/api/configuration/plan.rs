@@ -1,5 +1,7 @@
 //! What a set of changes means for the configuration as it is: which files are written, what is stored, and what is as wanted already.
 
+mod portal;
+
 use super::content::{StoredContent, shown_client, takes_clients};
 use super::written::{ChangeAction, ObjectChange, ObjectKind};
 use super::{PlannedAction, PlannedChange, SourceProblem, text_at};
@@ -18,6 +20,7 @@ use tollgate_model::policy::Policy;
 use tollgate_model::session::Session;
 use tollgate_model::{Level, Problem};
 use tollgate_openapi::{EXTENSION, is_openapi};
+use tollgate_portal::{ApiProduct, PortalPage};
 
 /// Everything that has to be done.
 #[derive(Default)]
@@ -42,6 +45,10 @@ pub(super) struct StoredSteps {
     pub gone_clients: Vec<(String, String)>,
     pub templates: Vec<(String, Value)>,
     pub gone_templates: Vec<String>,
+    pub products: Vec<ApiProduct>,
+    pub gone_products: Vec<String>,
+    pub pages: Vec<PortalPage>,
+    pub gone_pages: Vec<String>,
 }
 
 /// The configuration before the change.
@@ -71,6 +78,11 @@ impl Plan {
                 (ObjectKind::Certificate, ChangeAction::Delete) => plan.delete_certificate(&before, change),
                 (ObjectKind::KeyTemplate, ChangeAction::Put) => plan.put_template(&before, change),
                 (ObjectKind::KeyTemplate, ChangeAction::Delete) => plan.delete_template(&before, change),
+                (ObjectKind::PortalProduct, ChangeAction::Put) => plan.put_product(&before, change),
+                (ObjectKind::PortalPage, ChangeAction::Put) => plan.put_page(&before, change),
+                (ObjectKind::PortalProduct | ObjectKind::PortalPage, ChangeAction::Delete) => {
+                    plan.delete_published(&before, change)
+                }
                 // They need to know which APIs there will be.
                 (ObjectKind::Client, _) => continue,
             };
@@ -93,6 +105,7 @@ impl Plan {
             plan.once(change, id, &mut seen);
         }
         plan.check_references(&before, changes, &known_apis);
+        plan.check_published(&before, changes);
         plan
     }
 
@@ -347,6 +360,10 @@ impl Plan {
             Some(true) => {}
         }
         let known = before.stored.clients.get(&(api.clone(), client.id.clone()));
+        if let Some(known) = known {
+            // What the developer portal has decided stays.
+            (client.ends_unix_s, client.is_suspended) = (known.ends_unix_s, known.is_suspended);
+        }
         if client.secret.is_empty() {
             client.secret = match known.filter(|known| known.is_public == client.is_public) {
                 Some(known) => known.secret.clone(),
@@ -429,10 +446,24 @@ impl Plan {
                 found.push((change.source.clone(), path, format!("there is no policy {id}")));
             }
         }
+        for (change, product) in changes.iter().filter_map(|change| Some((change, product(change)?))) {
+            let apis = product.apis.iter().enumerate().filter(|(_, id)| !apis.contains(id.as_str()));
+            let apis = apis.map(|(place, id)| (format!("$.apis[{place}]"), format!("there is no API {id}")));
+            let plans = product.plans.iter().enumerate().filter(|(_, plan)| !has_policy(&plan.policy));
+            let plans =
+                plans.map(|(place, plan)| (format!("$.plans[{place}].policy"), format!("there is no policy {}", plan.policy)));
+            found.extend(apis.chain(plans).map(|(path, message)| (change.source.clone(), path, message)));
+        }
         for (source, path, message) in found {
             self.warn(&source, &path, message);
         }
     }
+}
+
+/// The product that a change puts.
+fn product(change: &ObjectChange) -> Option<ApiProduct> {
+    let is_put = change.kind == ObjectKind::PortalProduct && change.action == ChangeAction::Put;
+    is_put.then(|| serde_json::from_value(change.document.clone()).ok()).flatten()
 }
 
 /// The ids that are deleted.

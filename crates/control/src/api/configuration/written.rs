@@ -42,7 +42,7 @@ pub(super) struct ObjectChange {
     #[serde(default)]
     #[schema(required = false)]
     pub source: String,
-    /// A classic definition or an OpenAPI document, a policy, a client, the session of a template.
+    /// A classic definition or an OpenAPI document, a policy, a client, the session of a template, a product or page of the developer portal.
     #[serde(default)]
     #[schema(required = false, value_type = Object)]
     pub document: Value,
@@ -65,6 +65,8 @@ pub(super) enum ObjectKind {
     Policy,
     Client,
     KeyTemplate,
+    PortalProduct,
+    PortalPage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
@@ -82,6 +84,8 @@ impl ObjectKind {
             ObjectKind::Policy => "policy",
             ObjectKind::Client => "client",
             ObjectKind::KeyTemplate => "key_template",
+            ObjectKind::PortalProduct => "portal_product",
+            ObjectKind::PortalPage => "portal_page",
         }
     }
 }

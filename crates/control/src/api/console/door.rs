@@ -4,19 +4,19 @@ use super::{API, Console, user_store};
 use crate::api::Control;
 use crate::api::answer::ControlAnswer;
 use crate::api::authority::Signed;
-use crate::api::cookies::cookies;
+use crate::api::operators::has_ended;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::uri::Authority;
+use axum::http::header::HOST;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
-use tollgate_admin::Operator;
+use tollgate_admin::{FoundSession, Operator};
 use tollgate_clock::unix_s;
+use tollgate_console::{cookies, is_of_own_page};
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
 use tower::ServiceExt;
 
@@ -34,7 +34,7 @@ pub(super) async fn pass(State((control, endpoints)): State<(Arc<Control>, Route
         return answer.into_response();
     }
     let Some((operator, _)) = signed_in(&control, console, request.headers(), request.uri()).await else {
-        return signed_out(console, caller(&request)).into_response();
+        return signed_out(&control, console, caller(&request)).into_response();
     };
     let Some(target) = request.uri().path_and_query().and_then(|target| inner(target.as_str())) else {
         return StatusCode::BAD_REQUEST.into_response();
@@ -61,29 +61,11 @@ fn inner(target: &str) -> Option<Uri> {
 
 /// Refuses what a foreign page made a browser send. Another port is another origin of the same site, so the cookie alone proves nothing.
 pub(super) fn check_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ControlAnswer> {
-    let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
     // Browsers can't add headers to an event source.
-    let is_stream = method == Method::GET && uri.path().strip_prefix(API) == Some("/stream");
-    let is_own = match site {
-        Some(b"same-origin") => is_stream || headers.contains_key(CONSOLE_HEADER),
-        // An old browser, or no browser at all.
-        None => headers.contains_key(CONSOLE_HEADER) && has_own_origin(headers),
-        Some(_) => false,
-    };
+    let is_stream =
+        method == Method::GET && uri.path().strip_prefix(API) == Some("/stream") && headers.contains_key("sec-fetch-site");
+    let is_own = is_of_own_page(headers) && (is_stream || headers.contains_key(CONSOLE_HEADER));
     if is_own { Ok(()) } else { Err(refused(StatusCode::FORBIDDEN, "csrf", "Only the console's own page may call this")) }
-}
-
-/// Whether the page that a browser names is of this host. A proxy may have ended TLS, so the scheme says nothing.
-fn has_own_origin(headers: &HeaderMap) -> bool {
-    let Some(origin) = headers.get(ORIGIN) else { return true };
-    let authority = |text: &str| text.parse::<Authority>().ok();
-    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
-    let host = headers.get(HOST).and_then(|host| authority(host.to_str().ok()?));
-    let (Some((scheme, origin)), Some(host)) = (origin, host) else { return false };
-    let Some(origin) = authority(origin) else { return false };
-    let default = if scheme == "https" { 443 } else { 80 };
-    let port = |authority: &Authority| authority.port_u16().unwrap_or(default);
-    origin.host().eq_ignore_ascii_case(host.host()) && port(&origin) == port(&host)
 }
 
 /// Who is signed in, and when that ends at the latest.
@@ -91,7 +73,20 @@ pub(super) async fn signed_in(control: &Control, console: &Console, headers: &He
     let token = token(headers)?;
     let asks_by_itself =
         headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
-    let (operator, ends_unix_s) = console.sessions().find(token, !asks_by_itself, unix_s())?;
+    let FoundSession { operator, begun_unix_s, ends_unix_s } = console.sessions().find(token, !asks_by_itself, unix_s())?;
+    // The provider may have told another gateway.
+    match has_ended(control, &operator, begun_unix_s).await {
+        Ok(false) => {}
+        Ok(true) => {
+            console.sessions().end(token);
+            return None;
+        }
+        // The session is not over, but nobody knows.
+        Err(fault) => {
+            tracing::warn!(%fault, "it can't be read whether a provider has ended a session");
+            return None;
+        }
+    }
     // Another gateway may have changed or removed the user.
     match user_store::current(&console.users, control, &operator).await {
         Some(operator) => Some((operator, ends_unix_s)),
@@ -110,7 +105,7 @@ pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
 /// The line that sets or removes the cookie. Its path keeps it from upstreams, which a browser can't tell by their port.
 pub(super) fn cookie(token: &str, is_tls: bool, age_s_max: u64) -> String {
     let secure = if is_tls { "; Secure" } else { "" };
-    format!("{SESSION_COOKIE}={token}; Path={}; HttpOnly; SameSite=Strict; Max-Age={age_s_max}{secure}", super::PAGE)
+    format!("{SESSION_COOKIE}={token}; Path={}; HttpOnly; SameSite=Strict; Max-Age={age_s_max}{secure}", super::CONSOLE_PAGE)
 }
 
 /// Who sent a request; without a note of the data plane, nobody who is trusted.
@@ -140,7 +135,7 @@ pub(super) fn refused(status: StatusCode, cause: &str, message: &str) -> Control
 }
 
 /// The response to someone who is not signed in: what the sign-in page says.
-pub(super) fn signed_out(console: &Console, caller: ControlCaller) -> ControlAnswer {
+pub(super) fn signed_out(control: &Control, console: &Console, caller: ControlCaller) -> ControlAnswer {
     let is_insecure = caller.way == CallerWay::Plain;
     let file = console.facts.secret_file.as_ref().filter(|_| caller.way == CallerWay::Local).map(|file| file.display().to_string());
     let mut answer = refused(StatusCode::UNAUTHORIZED, "signed_out", "Not signed in");
@@ -149,6 +144,7 @@ pub(super) fn signed_out(console: &Console, caller: ControlCaller) -> ControlAns
         members.insert("users".to_owned(), (!console.users.known().users.is_empty()).into());
         members.insert("insecure".to_owned(), is_insecure.into());
         members.insert("ssh".to_owned(), is_insecure.then(|| ssh(console)).into());
+        members.insert("providers".to_owned(), json!(control.operators.buttons()));
         members.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
     }
     answer

@@ -1,5 +1,6 @@
 //! `/tyk/console/api/session`: who is signed in, signing in and out.
 
+use super::Console;
 use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, token};
 use crate::api::Control;
 use crate::api::answer::{ControlAnswer, error, message, ok};
@@ -7,8 +8,8 @@ use crate::api::authority::of_secret;
 use crate::api::change_log::Change;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use serde::Deserialize;
@@ -42,7 +43,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, request: Request) 
         Some((operator, ends_unix_s)) => described(&control, &operator, ends_unix_s, caller).into_response(),
         None => {
             console.users.look(&control).await;
-            signed_out(console, caller).into_response()
+            signed_out(&control, console, caller).into_response()
         }
     }
 }
@@ -70,7 +71,7 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         let text = "Over plain HTTP from another machine, anyone on the way could read the secret: use TLS, or ssh -L";
         return refused(StatusCode::FORBIDDEN, "insecure", text).into_response();
     }
-    let body = request.into_body();
+    let (head, body) = request.into_parts();
     let Some(asked) = read(body).await else {
         return error(StatusCode::BAD_REQUEST, "the body must be {\"secret\": \"…\"} or {\"user\": \"…\", \"password\": \"…\"}")
             .into_response();
@@ -84,7 +85,7 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
         return ([(RETRY_AFTER, wait_s.to_string())], answer).into_response();
     }
-    let operator = match verified(&control, asked).await {
+    let operator = match verified(&control, asked, &caller).await {
         Ok(Some(operator)) => operator,
         Ok(None) => {
             tracing::warn!(address = %caller.address, "a sign-in to the console failed");
@@ -105,19 +106,38 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
     };
     console.tries().right(caller.address);
-    let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
-    control.changes.add(Some(&operator), Some(caller), change);
-    let token = match [random_text(), random_text()] {
+    match started(&control, console, &operator, LIFE_S_MAX, caller, &head.headers) {
+        Ok(line) => {
+            console.users.look(&control).await;
+            ([(SET_COOKIE, line)], described(&control, &operator, unix_s() + LIFE_S_MAX, caller)).into_response()
+        }
+        Err(answer) => answer.into_response(),
+    }
+}
+
+/// Starts a session, and returns the line that sets its cookie. The session that the browser had before ends: whoever knows its token gets nothing
+/// of the new one.
+pub(super) fn started(
+    control: &Control,
+    console: &Console,
+    operator: &Operator,
+    life_s: u64,
+    caller: ControlCaller,
+    headers: &HeaderMap,
+) -> Result<String, ControlAnswer> {
+    let new = match [random_text(), random_text()] {
         [Ok(one), Ok(other)] => one + &other,
         [Err(failure), _] | [_, Err(failure)] => {
-            return error(StatusCode::INTERNAL_SERVER_ERROR, format!("no session can be made: {failure}")).into_response();
+            return Err(error(StatusCode::INTERNAL_SERVER_ERROR, format!("no session can be made: {failure}")));
         }
     };
-    let now = unix_s();
-    console.sessions().start(&token, operator.clone(), now);
-    console.users.look(&control).await;
-    let line = cookie(&token, caller.way == CallerWay::Tls, LIFE_S_MAX);
-    ([(SET_COOKIE, line)], described(&control, &operator, now + LIFE_S_MAX, caller)).into_response()
+    let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
+    control.changes.add(Some(operator), Some(caller), change);
+    if let Some(old) = token(headers) {
+        console.sessions().end(old);
+    }
+    console.sessions().start(&new, operator.clone(), life_s, unix_s());
+    Ok(cookie(&new, caller.way == CallerWay::Tls, life_s))
 }
 
 async fn read(body: Body) -> Option<SignIn> {
@@ -126,9 +146,12 @@ async fn read(body: Body) -> Option<SignIn> {
 }
 
 /// Who has this secret, or this name and password.
-async fn verified(control: &Arc<Control>, asked: SignIn) -> Result<Option<Operator>, StoreFault> {
+async fn verified(control: &Arc<Control>, asked: SignIn, caller: &ControlCaller) -> Result<Option<Operator>, StoreFault> {
     match asked {
-        SignIn { secret: Some(secret), user: None, password: None } => Ok(control.secret.is(secret.as_bytes()).then(of_secret)),
+        SignIn { secret: Some(secret), user: None, password: None } => {
+            let is_taken = control.operators.takes_secret(Some(caller));
+            Ok((is_taken && control.secret.is(secret.as_bytes())).then(of_secret))
+        }
         SignIn { secret: None, user: Some(name), password: Some(password) } => {
             let Some(console) = &control.console else { return Ok(None) };
             let users = console.users.load(control).await?;
@@ -158,6 +181,7 @@ fn described(control: &Control, operator: &Operator, ends_unix_s: u64, caller: C
             "policies": is_shared || control.definitions.policy_path().is_some_and(is_writable),
         },
         "shared_definitions": is_shared,
+        "portal": control.portal.as_ref().map(|portal| portal.url()),
         "secret_file": console
             .filter(|_| is_admin && caller.way == CallerWay::Local)
             .and_then(|console| console.facts.secret_file.as_ref())

@@ -8,9 +8,9 @@ use tollgate_admin::{Operator, Users, users};
 pub(super) const DOCUMENT: &str = "users";
 
 /// The operator as they are now; `None` if the user does not exist any more. A user who was removed elsewhere is signed out as soon as the
-/// users are read again.
+/// users are read again. Who signed in at a provider is no user, and whether it ended their session is asked elsewhere.
 pub(super) async fn current(users: &ConsoleDocument<Users>, control: &Control, operator: &Operator) -> Option<Operator> {
-    if operator.name == users::SECRET {
+    if operator.name == users::SECRET || operator.provider.is_some() {
         return Some(operator.clone());
     }
     users.look(control).await;

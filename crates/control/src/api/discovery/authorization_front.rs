@@ -7,7 +7,6 @@ use super::{
     AUTHORIZATION_SERVER, DiscoveryRequest, FORM, MirrorFault, TOKEN_BYTES_MAX, TOKEN_TIME_MAX, at, encoded, is_web_url, shown,
     text, well_known,
 };
-use crate::api::cookies::cookies;
 use crate::mirrored_documents::MirroredDocument;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
@@ -19,6 +18,7 @@ use serde_json::{Value, json};
 use tollgate_access::oauth::{Challenge, OauthParameters, is_inside, with_query};
 use tollgate_access::secret::random_text;
 use tollgate_clock::unix_s;
+use tollgate_console::cookies;
 use tollgate_data::discovery::AuthorizationRules;
 use tollgate_http::form::encode_form;
 use tollgate_model::api::PkceMethod;

@@ -51,7 +51,7 @@ impl WholeBody {
 }
 
 /// A body without these codings.
-fn opened<'b>(codings: Option<&[u8]>, body: &'b [u8], bytes_max: usize) -> Result<Cow<'b, [u8]>, Unopened> {
+pub(crate) fn opened<'b>(codings: Option<&[u8]>, body: &'b [u8], bytes_max: usize) -> Result<Cow<'b, [u8]>, Unopened> {
     match codings.map(|codings| open(codings, body, bytes_max)) {
         None => Ok(Cow::Borrowed(body)),
         Some(Ok(opened)) => Ok(Cow::Owned(opened)),

@@ -149,3 +149,18 @@ fn a_segment_that_has_more_than_a_name_counts_in_full() {
         assert_eq!(listen_path_weight(path), weight, "{path}");
     }
 }
+
+#[test]
+fn a_whole_host_goes_before_all_paths_of_apis() {
+    let mut builder = RouterBuilder::new(false, Some("gate.test")).unwrap();
+    builder.add_host("portal.test", Found::PORTAL);
+    builder.add_listen_path(Some("portal.test"), "/shop/", 0).unwrap();
+    builder.add_listen_path(None, "/", 1).unwrap();
+    let router = builder.build();
+    let api = |host: &str, path: &str| find(&router, host, path).map(|found| found.api);
+    for host in ["portal.test", "Portal.Test.", "portal.test:8080"] {
+        assert_eq!((api(host, "/"), api(host, "/shop/x")), (Some(Found::PORTAL), Some(Found::PORTAL)), "{host}");
+    }
+    assert_eq!(api("gate.test", "/shop/x"), Some(1));
+    assert_eq!((api("sub.portal.test", "/"), api("other.test", "/")), (None, None));
+}

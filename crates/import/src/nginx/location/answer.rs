@@ -268,7 +268,8 @@ fn upstream(
         }
     };
     let accepts_any_certificate = scheme == "https" && !scope.verifies_upstream;
-    let mut planned = PlannedUpstream { accepts_any_certificate, ..PlannedUpstream::default() };
+    let checks = scope.checks.clone();
+    let mut planned = PlannedUpstream { accepts_any_certificate, checks, ..PlannedUpstream::default() };
     match shared.upstreams.get(authority) {
         Some(named) => {
             let target =

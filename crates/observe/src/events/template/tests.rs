@@ -1,4 +1,5 @@
 use super::EventTemplate;
+use crate::events::{EventFacts, GatewayEvent};
 use tollgate_model::events::EventKind;
 
 #[test]
@@ -36,4 +37,15 @@ fn the_request_is_only_made_for_templates_that_use_it() {
     assert!(EventTemplate::parse("{{.Meta.OriginatingRequest}}").unwrap().uses_request());
     assert!(EventTemplate::parse("{{with .Meta}}{{.OriginatingRequest}}{{end}}").unwrap().uses_request());
     assert!(!EventTemplate::built_in().uses_request());
+}
+
+#[test]
+fn the_built_in_template_says_what_an_operator_did() {
+    let text = || "a\"b<c>".to_owned();
+    let mut event = GatewayEvent::sample(EventKind::OperatorChange);
+    event.facts = EventFacts::Operator { user: text(), address: text(), action: text(), kind: text(), target: text(), status: 403 };
+    let body = EventTemplate::built_in().render(&event).expect("it renders");
+    let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    assert!(["user", "address", "action", "kind", "target"].iter().all(|name| body[*name] == "a&#34;b&lt;c&gt;"), "{body}");
+    assert_eq!(body["status"], 403);
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::Receiver;
 use tollgate_clock::unix_s;
 use tollgate_model::config::{PortalSettings, PortalSignUpRule};
-use tollgate_store::Memory;
+use tollgate_store::{Memory, Store};
 use tower::ServiceExt;
 
 pub(super) const PASSWORD: &str = "correct horse battery";
@@ -44,9 +44,12 @@ pub(super) struct TestPortal {
 
 impl TestPortal {
     pub(super) async fn new(settings: PortalSettings) -> TestPortal {
+        TestPortal::on(settings, Arc::new(Memory::new(Arc::new(unix_s)))).await
+    }
+
+    pub(super) async fn on(settings: PortalSettings, store: Arc<dyn Store>) -> TestPortal {
         let door = Arc::new(KeyRack::default());
         let (queue, letters) = MailQueue::pair();
-        let store = Arc::new(Memory::new(Arc::new(unix_s)));
         let portal = Arc::new(Portal::with_mail(settings, store, door.clone(), (queue, None)).unwrap());
         let test = TestPortal { router: router(portal.clone()), portal, door, letters: tokio::sync::Mutex::new(letters) };
         test.publish("shop", true).await;
@@ -197,6 +200,7 @@ impl GatewayDoor for KeyRack {
             listen_path: text("/shop/"),
             host: String::new(),
             key_header: text("Authorization"),
+            token_path: String::new(),
             kind: String::new(),
             document: None,
         })
@@ -210,7 +214,7 @@ impl GatewayDoor for KeyRack {
         let mut keys = self.keys.lock().unwrap();
         let key = format!("key-{}-{}", keys.len(), wanted.alias);
         keys.insert(key.clone(), ListKey { policy: wanted.policy, is_suspended: false, ends: 0 });
-        Box::pin(std::future::ready(Ok(MadeKey { listed_id: key.clone(), key })))
+        Box::pin(std::future::ready(Ok(MadeKey { listed_id: key.clone(), key, secret: String::new() })))
     }
 
     fn change_key(&self, listed_id: String, change: KeyChange) -> DoorReply<'_, bool> {
@@ -246,6 +250,10 @@ impl GatewayDoor for KeyRack {
     fn usage(&self, listed_id: String, from_unix_s: u64, _: u64) -> DoorReply<'_, Vec<KeyUsage>> {
         let used = self.see(&listed_id, |_| KeyUsage { from_unix_s, requests: 3, good: 2 });
         Box::pin(std::future::ready(Ok(used.into_iter().collect())))
+    }
+
+    fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>> {
+        Box::pin(std::future::ready(Ok(self.see(&listed_id, |_| 60))))
     }
 
     fn refusals(&self, _: String, _: usize) -> DoorReply<'_, Vec<KeyRefusal>> {

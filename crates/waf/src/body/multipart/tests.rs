@@ -1,12 +1,14 @@
 use super::*;
 use crate::source::Part;
+use crate::value_class::ClassSet;
+use crate::variable::Selector;
 
 /// Fields and files as `name=value`, or the fault.
 fn filled(content_type: &str, body: &str) -> Result<Vec<String>, String> {
     let mut values = ValueStore::default();
     match fill(body.as_bytes(), content_type.as_bytes(), &mut values, &mut InspectionBudget::new(1 << 20)) {
         Ok(()) => {
-            let of = |source| values.of(source, Part::Value, None).into_iter();
+            let of = |source| values.of(source, Part::Value, &Selector::All, ClassSet::default()).into_iter();
             let shown = of(ValueSource::ArgsPost).chain(of(ValueSource::Files));
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             Ok(shown.map(|looked| format!("{}={}", text(&looked.name), text(&looked.value))).collect())

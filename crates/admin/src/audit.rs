@@ -1,0 +1,144 @@
+//! The lines of an audit file: what was changed, chained by hashes. A line has its number, the hash of the line before it, and its own. A line that
+//! is changed, removed, moved or put in shows when the lines are checked; a change that could not be written is a gap. No I/O.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::{self, BufRead};
+
+/// Before the hash at the end of a line.
+const HASH: &str = ",\"hash\":\"";
+
+/// The end of a chain: the number and the hash of its last line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditChain {
+    /// 0 before the first line.
+    #[serde(rename = "seq")]
+    pub number: u64,
+    /// SHA-256 of the line before its hash, in hexadecimal digits; empty before the first line.
+    pub hash: String,
+}
+
+/// A line before its hash.
+#[derive(Serialize)]
+struct UnhashedLine<'l, E> {
+    seq: u64,
+    prev: &'l str,
+    #[serde(flatten)]
+    entry: &'l E,
+}
+
+/// What the checks need of a line.
+struct ReadAuditLine {
+    number: u64,
+    previous: String,
+    hash: String,
+}
+
+impl AuditChain {
+    /// The end of the chain in the last lines of a file; the beginning of a chain if none of them is whole.
+    pub fn at_end_of(lines: &str) -> Self {
+        let last = lines.lines().rev().find_map(read_line);
+        last.map(|line| AuditChain { number: line.number, hash: line.hash }).unwrap_or_default()
+    }
+
+    /// Leaves out the numbers of changes that are lost, so that a gap shows.
+    pub fn skip(&mut self, lost: u64) {
+        self.number = self.number.saturating_add(lost);
+    }
+
+    /// The next line, with its end. `entry` must be an object without members of the names `seq`, `prev` and `hash`.
+    ///
+    /// # Errors
+    /// The entry can't be written as JSON.
+    pub fn next(&mut self, entry: &impl Serialize) -> serde_json::Result<String> {
+        let number = self.number.saturating_add(1);
+        let unhashed = serde_json::to_string(&UnhashedLine { seq: number, prev: &self.hash, entry })?;
+        let body = unhashed.strip_suffix('}').unwrap_or(&unhashed);
+        *self = AuditChain { number, hash: hash(body) };
+        Ok(format!("{body}{HASH}{}\"}}\n", self.hash))
+    }
+}
+
+/// A line whose hash is right.
+fn read_line(line: &str) -> Option<ReadAuditLine> {
+    let (body, rest) = line.rsplit_once(HASH)?;
+    let claimed = rest.strip_suffix("\"}")?;
+    if hash(body) != claimed {
+        return None;
+    }
+    let value: Value = serde_json::from_str(line).ok()?;
+    let previous = value.get("prev")?.as_str()?.to_owned();
+    Some(ReadAuditLine { number: value.get("seq")?.as_u64()?, previous, hash: claimed.to_owned() })
+}
+
+fn hash(body: &str) -> String {
+    Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Checks the lines of one or several files, in their order.
+#[derive(Debug, Default)]
+pub struct AuditCheck {
+    /// The number of the first line that is whole, and the end of the chain so far.
+    span: Option<(u64, AuditChain)>,
+    faults: usize,
+}
+
+/// Longest line that is read.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
+impl AuditCheck {
+    /// Checks the lines of the next file, and passes what is wrong to `tell`: the number of the line in the file, and a sentence.
+    ///
+    /// # Errors
+    /// They can't be read.
+    pub fn read(&mut self, mut lines: impl BufRead, mut tell: impl FnMut(usize, String)) -> io::Result<()> {
+        for place in 1.. {
+            let mut line = Vec::new();
+            io::Read::take(&mut lines, LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                break;
+            }
+            let line = line.strip_suffix(b"\n").unwrap_or(&line);
+            if let Some(fault) = Some(line).filter(|line| !line.is_empty()).and_then(|line| self.add(line)) {
+                self.faults += 1;
+                tell(place, fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the next line.
+    fn add(&mut self, line: &[u8]) -> Option<String> {
+        let Some(line) = std::str::from_utf8(line).ok().and_then(read_line) else {
+            return Some("the line is not what was written: its hash does not fit".to_owned());
+        };
+        let end = AuditChain { number: line.number, hash: line.hash };
+        let Some((_, last)) = &mut self.span else {
+            self.span = Some((line.number, end));
+            return None;
+        };
+        let fault = if line.number != last.number.saturating_add(1) {
+            Some(format!("number {} follows number {}: lines are missing, moved or repeated", line.number, last.number))
+        } else if line.previous != last.hash {
+            Some(format!("number {} does not follow the line before it, which was changed", line.number))
+        } else {
+            None
+        };
+        *last = end;
+        fault
+    }
+
+    /// The number of the first line that is whole, and the end of the chain; `None` without such a line.
+    pub fn span(&self) -> Option<(u64, &AuditChain)> {
+        self.span.as_ref().map(|(first, end)| (*first, end))
+    }
+
+    /// How much is wrong.
+    pub fn faults(&self) -> usize {
+        self.faults
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Operators who sign in at a provider, in a real browser; and what the console shows to those who reach some APIs only.
+
+use serde_json::{Value, json};
+
+use crate::console_pages::{expect_no_complaints, go, open_signed_in, page};
+use crate::harness::browser::{Browser, Tab};
+use crate::harness::{Gateway, Setup, api, eventually};
+use crate::operator_providers::{OperatorProvider, operators};
+use crate::servers::free_port;
+
+/// Fills the provider's own pages in.
+fn sign_in_there(tab: &mut Tab, user: &str) {
+    tab.wait("document.querySelector('input[name=login]')");
+    tab.eval(&format!(
+        "document.querySelector('input[name=login]').value = {}, document.querySelector('input[name=password]').value = 'any', \
+         document.querySelector('form').submit()",
+        json!(user)
+    ));
+    tab.wait("document.querySelector('input[name=prompt][value=consent]')");
+    tab.eval("document.querySelector('form').submit()");
+}
+
+#[test]
+fn a_button_leads_to_the_provider_and_back_to_the_console() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (port, own) = (free_port(), free_port());
+    let public = format!("http://127.0.0.1:{own}");
+    let settings = operators(&format!("http://127.0.0.1:{port}"), &public);
+    let shop = api("shop", "/shop/", "http://127.0.0.1:9/").set("tags", json!(["team-a"]));
+    let other = api("other", "/other/", "http://127.0.0.1:9/");
+    let conf = json!({"tollgate": {"operators": settings}});
+    let gateway = Setup::new(conf).port(own).api(shop).api(other).start();
+    let Some(_provider) = OperatorProvider::start(&gateway, port, &public) else { return };
+
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, ""));
+    tab.wait("document.querySelector('.sign-in input[type=password]')");
+    tab.screenshot("sign-in-provider");
+    let found = tab.accessibility().unwrap_or_default();
+    assert!(found.is_empty(), "{found:#?}");
+    tab.click("a", "Sign in with Test provider");
+    sign_in_there(&mut tab, "eve.team-a");
+    tab.wait("document.querySelector('nav[aria-label=Pages]')");
+    // The page that led here is not what reloading shows.
+    assert_eq!(tab.eval("location.pathname + location.search"), json!("/tyk/console/"));
+    tab.see("test:eve.team-a");
+    tab.see("You reach team-a");
+    tab.wait("[...document.querySelectorAll('tbody th')].map((one) => one.innerText).join() === 'shop'");
+    tab.click("button", "Sign out");
+    tab.wait("document.querySelector('.sign-in')");
+
+    // Who is not let in is told so, and finds the way back.
+    tab.eval("fetch('http://127.0.0.1:1').catch(() => 0)");
+    tab.open_page(&format!("{public}/tyk/console/login/test/callback?code=x&state=y"));
+    tab.see("You are not let in");
+    let found = tab.accessibility().unwrap_or_default();
+    assert!(found.is_empty(), "{found:#?}");
+    tab.click("a", "Back to the sign-in");
+    tab.wait("document.querySelector('.sign-in input[type=password]')");
+}
+
+/// A gateway whose user reaches the APIs of team A.
+fn scoped(gateway: &Gateway) -> Value {
+    let user = json!({"name": "eve", "role": "editor", "password": "correct horse battery", "scope": {"tags": ["team-a"]}});
+    assert_eq!(gateway.control("POST", "/tyk/users", &user.to_string()).status, 200);
+    user
+}
+
+#[test]
+fn who_reaches_some_apis_sees_these_and_no_errors() {
+    let Some(mut browser) = Browser::start() else { return };
+    let shop = api("shop", "/shop/", "http://127.0.0.1:9/").set("tags", json!(["team-a"])).set("do_not_track", false);
+    let gateway = Gateway::start(json!({}), [shop, api("other", "/other/", "http://127.0.0.1:9/")]);
+    let user = scoped(&gateway);
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, ""));
+    tab.fill("Name", "eve");
+    tab.fill("Password", user["password"].as_str().unwrap());
+    tab.click("button", "Sign in");
+    tab.see("You reach team-a");
+    tab.wait("[...document.querySelectorAll('tbody th')].map((one) => one.innerText).join() === 'shop'");
+    assert_eq!(tab.eval("document.querySelectorAll('.error, .connection.bad').length"), json!(0));
+    for (width, dark) in [(1280, false), (390, true)] {
+        tab.screen(width, 800, dark);
+        tab.screenshot(&format!("overview-scoped-{width}"));
+        let found = tab.accessibility().unwrap_or_default();
+        assert!(found.is_empty(), "{width}: {found:#?}");
+    }
+    tab.screen(1280, 800, false);
+    // The tail of an own API is open.
+    tab.click("tbody a", "Live tail");
+    tab.wait("location.hash.startsWith('#/live') && location.hash.includes('api=shop')");
+    // The page follows from some moment on.
+    eventually("a request is shown as it comes", || {
+        assert_eq!(gateway.get("/shop/x").status, 500);
+        tab.eval("document.body.innerText.includes('/shop/x')") == json!(true)
+    });
+    go(&mut tab, "#/apis/shop");
+    tab.see("shop");
+    // A call that is closed would be a complaint of the browser.
+    expect_no_complaints(&tab);
+    // Who reaches everything sees the figures.
+    let mut tab = open_signed_in(&mut browser, &gateway, "");
+    tab.see("Upstream p99");
+}

@@ -371,40 +371,42 @@ let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",c
 e":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i(
 "span",{children:decoded(token.text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(
 href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39\
-;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,DEPTH_MAX=6,MEMBERS_MAX=100;function ApiDocument({product,api:id}){
-let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.
-again});if(!found.value)return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"\
-Product"})}),i("div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.kind==="graphql"&&
-typeof document=="string"&&i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})}),document&&typeof document=="object"&&i(
-Operations,{document,api}),!document&&i(Empty,{title:"This API has no documentation",children:api.kind==="mcp"&&i($,{children:"Connect a client of the Model Con\
-text Protocol to its address."})}),i("p",{children:i(LinkButton,{kind:"primary",href:link(["products",product]),children:"Get access"})})]})}function Operations({
-document,api}){let operations=[];for(let[path,item]of Object.entries(object(document.paths)))for(let method of METHODS){let value=object(item)[method];value&&typeof value==
-"object"&&operations.length<OPERATIONS_MAX&&operations.push({method,path,value,shared:list(object(item).parameters)})}return i($,{children:[text(document.info?.
-description)&&i(Panel,{class:"prose",children:i(Markdown,{text:text(document.info?.description)})}),operations.map(operation=>i(OperationPanel,{document,api,operation},
-`${operation.method} ${operation.path}`))]})}function OperationPanel({document,api,operation}){let{method,path,value,shared}=operation,parameters=[...shared,...list(
-value.parameters)].map(one=>resolved(document,one)).slice(0,MEMBERS_MAX),body=Object.entries(object(resolved(document,value.requestBody)?.content))[0],answers=Object.
-entries(object(value.responses)).slice(0,MEMBERS_MAX);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?"warn":"accent",children:method.
-toUpperCase()})," ",i("code",{children:path})]}),note:text(value.summary),children:i("div",{class:"body stack",children:[value.deprecated&&i("p",{children:"Depr\
-ecated."}),text(value.description)&&i(Markdown,{text:text(value.description)}),i("p",{children:i("code",{class:"muted",children:base(api).replace(/\/$/,"")+path})}),
-parameters.length>0&&i("table",{class:"plain",children:[i("caption",{class:"sr",children:"Parameters"}),i("thead",{children:i("tr",{children:[i("th",{scope:"col",
-children:"Parameter"}),i("th",{scope:"col",children:"In"}),i("th",{scope:"col",children:"Type"}),i("th",{scope:"col",children:"Meaning"})]})}),i("tbody",{children:parameters.
-map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required&&" *"]}),i("td",{children:text(one?.in)}),i(
-"td",{children:kind(document,one?.schema)}),i("td",{children:text(one?.description)})]},index))})]}),body&&i("details",{children:[i("summary",{children:["Body: ",
-body[0]]}),i(Schema,{document,schema:object(body[1]).schema,depth:0})]}),answers.map(([status,answer])=>{let shown=resolved(document,answer),content=Object.entries(
-object(shown?.content))[0];return i("details",{children:[i("summary",{children:[status," ",text(shown?.description)]}),content?i(Schema,{document,schema:object(
-content[1]).schema,depth:0}):i("p",{children:"No body."})]},status)})]})})}function Schema({document,schema,depth}){let shown=resolved(document,schema);if(!shown||
-typeof shown!="object"||depth>DEPTH_MAX)return i("p",{children:"…"});let inner=shown.type==="array"?resolved(document,shown.items):shown,members=Object.entries(
-object(inner?.properties)).slice(0,MEMBERS_MAX),required=new Set(list(inner?.required));return members.length===0?i("p",{children:[i("code",{children:kind(document,
-shown)})," ",text(shown.description)]}):i("ul",{class:"schema-members",children:[shown.type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{
-let value=resolved(document,member),nested=Object.keys(object((value?.type==="array"?resolved(document,value.items):value)?.properties)).length>0;return i("li",
-{children:[i("code",{children:name}),required.has(name)&&" *"," ",i("small",{children:kind(document,value)})," ",text(value?.description),nested&&i(Schema,{document,
-schema:value,depth:depth+1})]},name)})]})}function resolved(document,value){let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!=
-"string")return at2;if(!reference.startsWith("#/"))return{description:reference};at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(
-/~1/g,"/").replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function kind(document,schema){
-let shown=resolved(document,schema);if(!shown||typeof shown!="object")return"";let type=Array.isArray(shown.type)?shown.type.join(" or "):text(shown.type),values=Array.
-isArray(shown.enum)?`: ${shown.enum.slice(0,20).map(String).join(", ")}`:"";return shown.type==="array"?`list of ${text(resolved(document,shown.items)?.type)||"\
-anything"}`:`${type||"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?
-value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){return typeof value=="string"?value:""}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,DEPTH_MAX=6,MEMBERS_MAX=100,BODY_MEMBERS_MAX=1e3;function ApiDocument({
+product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.
+failure,retry:found.again});if(!found.value)return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["pr\
+oducts",product]),children:"Product"})}),i("div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(
+api)})}),api.kind==="graphql"&&typeof document=="string"&&i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})}),document&&
+typeof document=="object"&&i(Operations,{document,api}),!document&&i(Empty,{title:"This API has no documentation",children:api.kind==="mcp"&&i($,{children:"Conn\
+ect a client of the Model Context Protocol to its address."})}),i("p",{children:i(LinkButton,{kind:"primary",href:link(["products",product]),children:"Get acces\
+s"})})]})}function Operations({document,api}){let operations=[];for(let[path,item]of Object.entries(object(document.paths)))for(let method of METHODS){let value=object(
+item)[method];value&&typeof value=="object"&&operations.length<OPERATIONS_MAX&&operations.push({method,path,value,shared:list(object(item).parameters)})}return i(
+$,{children:[text(document.info?.description)&&i(Panel,{class:"prose",children:i(Markdown,{text:text(document.info?.description)})}),operations.map(operation=>i(
+OperationPanel,{document,api,operation},`${operation.method} ${operation.path}`))]})}function OperationPanel({document,api,operation}){let{method,path,value,shared}=operation,
+parameters=[...shared,...list(value.parameters)].map(one=>resolved(document,one)).slice(0,MEMBERS_MAX),body=Object.entries(object(resolved(document,value.requestBody)?.
+content))[0],answers=Object.entries(object(value.responses)).slice(0,MEMBERS_MAX);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?
+"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})]}),note:text(value.summary),children:i("div",{class:"body stack",children:[value.deprecated&&
+i("p",{children:"Deprecated."}),text(value.description)&&i(Markdown,{text:text(value.description)}),i("p",{children:i("code",{class:"muted",children:base(api).replace(
+/\/$/,"")+path})}),parameters.length>0&&i("table",{class:"plain",children:[i("caption",{class:"sr",children:"Parameters"}),i("thead",{children:i("tr",{children:[
+i("th",{scope:"col",children:"Parameter"}),i("th",{scope:"col",children:"In"}),i("th",{scope:"col",children:"Type"}),i("th",{scope:"col",children:"Meaning"})]})}),
+i("tbody",{children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required&&" *"]}),i("t\
+d",{children:text(one?.in)}),i("td",{children:kind(document,one?.schema)}),i("td",{children:text(one?.description)})]},index))})]}),body&&i(Folded,{title:`Body:\
+ ${body[0]}`,children:()=>i(Schema,{document,schema:object(body[1]).schema})}),answers.map(([status,answer])=>{let shown=resolved(document,answer),content=Object.
+entries(object(shown?.content))[0];return i(Folded,{title:`${status} ${text(shown?.description)}`,children:()=>content?i(Schema,{document,schema:object(content[1]).
+schema}):i("p",{children:"No body."})},status)})]})})}function Folded({title,children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.
+currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}function Schema({document,schema,depth=0,budget={left:BODY_MEMBERS_MAX}}){let shown=resolved(
+document,schema);if(!shown||typeof shown!="object"||depth>DEPTH_MAX||budget.left<=0)return i("p",{children:"…"});let inner=shown.type==="array"?resolved(document,
+shown.items):shown,members=Object.entries(object(inner?.properties)).slice(0,MEMBERS_MAX);budget.left-=members.length;let required=new Set(list(inner?.required));
+return members.length===0?i("p",{children:[i("code",{children:kind(document,shown)})," ",text(shown.description)]}):i("ul",{class:"schema-members",children:[shown.
+type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{let value=resolved(document,member),nested=Object.keys(object((value?.type==="arra\
+y"?resolved(document,value.items):value)?.properties)).length>0;return i("li",{children:[i("code",{children:name}),required.has(name)&&" *"," ",i("small",{children:kind(
+document,value)})," ",text(value?.description),nested&&i(Schema,{document,schema:value,depth:depth+1,budget})]},name)})]})}function resolved(document,value){let at2=value;
+for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!="string")return at2;if(!reference.startsWith("#/"))return{description:reference};
+at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(/~1/g,"/").replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(
+inside,name)?inside[name]:void 0},document)}}function kind(document,schema){let shown=resolved(document,schema);if(!shown||typeof shown!="object")return"";let type=Array.
+isArray(shown.type)?shown.type.join(" or "):text(shown.type),values=Array.isArray(shown.enum)?`: ${shown.enum.slice(0,20).map(String).join(", ")}`:"";return shown.
+type==="array"?`list of ${text(resolved(document,shown.items)?.type)||"anything"}`:`${type||"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){
+return value&&typeof value=="object"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){return typeof value==
+"string"?value:""}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
 value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80;function Search(){let[words,setWords]=w(""),found=useLoaded(async()=>({products:(await get("products")).products,pages:(await get("pages")).pages}),
 [developer.value?.id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words.toLowerCase().split(/\s+/).filter(Boolean),
 has=text2=>wanted.every(word=>text2.toLowerCase().includes(word)),hits=!wanted.length||!found.value?[]:[...found.value.products.filter(one=>has([one.name,one.summary,

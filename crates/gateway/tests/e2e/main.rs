@@ -160,6 +160,7 @@ mod plugin_neighbours;
 mod plugins;
 mod portal;
 mod portal_clients;
+mod portal_documents;
 mod portal_host;
 mod portal_providers;
 mod portal_sync;

@@ -1,6 +1,8 @@
 // What describes an API: the operations of an OpenAPI document, or the schema of a GraphQL API. A document is hostile input: nothing in it is followed,
 // references lead only to places in the document, and everything has a bound.
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { get, segment } from "../call";
 import { link } from "../route";
 import { Badge, Empty, ErrorBox, LinkButton, Panel } from "../ui/bits";
@@ -15,6 +17,8 @@ const OPERATIONS_MAX = 500;
 const DEPTH_MAX = 6;
 /** Members of an object that are shown. */
 const MEMBERS_MAX = 100;
+/** Members that are shown of a body with all that is in it: references multiply. */
+const BODY_MEMBERS_MAX = 1000;
 
 type Json = any;
 
@@ -68,22 +72,29 @@ function OperationPanel({ document, api, operation }: { document: Json; api: Api
         {parameters.length > 0 && <table class="plain"><caption class="sr">Parameters</caption><thead><tr><th scope="col">Parameter</th><th scope="col">In</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>
           {parameters.map((one, index) => <tr key={index}><th scope="row"><code>{text(one?.name)}</code>{one?.required && " *"}</th><td>{text(one?.in)}</td><td>{kind(document, one?.schema)}</td><td>{text(one?.description)}</td></tr>)}
         </tbody></table>}
-        {body && <details><summary>Body: {body[0]}</summary><Schema document={document} schema={object(body[1]).schema} depth={0} /></details>}
+        {body && <Folded title={`Body: ${body[0]}`}>{() => <Schema document={document} schema={object(body[1]).schema} />}</Folded>}
         {answers.map(([status, answer]) => {
           const shown = resolved(document, answer);
           const content = Object.entries(object(shown?.content))[0];
-          return <details key={status}><summary>{status} {text(shown?.description)}</summary>{content ? <Schema document={document} schema={object(content[1]).schema} depth={0} /> : <p>No body.</p>}</details>;
+          return <Folded key={status} title={`${status} ${text(shown?.description)}`}>{() => content ? <Schema document={document} schema={object(content[1]).schema} /> : <p>No body.</p>}</Folded>;
         })}
       </div>
     </Panel>
   );
 }
 
-function Schema({ document, schema, depth }: { document: Json; schema: Json; depth: number }) {
+/** What is made only when somebody opens it. */
+function Folded({ title, children }: { title: string; children: () => ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children()}</details>;
+}
+
+function Schema({ document, schema, depth = 0, budget = { left: BODY_MEMBERS_MAX } }: { document: Json; schema: Json; depth?: number; budget?: { left: number } }) {
   const shown = resolved(document, schema);
-  if (!shown || typeof shown !== "object" || depth > DEPTH_MAX) return <p>…</p>;
+  if (!shown || typeof shown !== "object" || depth > DEPTH_MAX || budget.left <= 0) return <p>…</p>;
   const inner = shown.type === "array" ? resolved(document, shown.items) : shown;
   const members = Object.entries(object(inner?.properties)).slice(0, MEMBERS_MAX);
+  budget.left -= members.length;
   const required = new Set(list(inner?.required));
   if (members.length === 0) return <p><code>{kind(document, shown)}</code> {text(shown.description)}</p>;
   return (
@@ -92,7 +103,7 @@ function Schema({ document, schema, depth }: { document: Json; schema: Json; dep
       {members.map(([name, member]) => {
         const value = resolved(document, member);
         const nested = Object.keys(object((value?.type === "array" ? resolved(document, value.items) : value)?.properties)).length > 0;
-        return <li key={name}><code>{name}</code>{required.has(name) && " *"} <small>{kind(document, value)}</small> {text(value?.description)}{nested && <Schema document={document} schema={value} depth={depth + 1} />}</li>;
+        return <li key={name}><code>{name}</code>{required.has(name) && " *"} <small>{kind(document, value)}</small> {text(value?.description)}{nested && <Schema document={document} schema={value} depth={depth + 1} budget={budget} />}</li>;
       })}
     </ul>
   );

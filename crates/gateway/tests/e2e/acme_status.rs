@@ -110,7 +110,8 @@ fn handshakes_hand_out_what_the_issuer_says_as_long_as_it_is_true() {
     let gateway = Secure::start_with(&[&ports], &acme, &services, &variables);
     let tried = || gateway.issued(NAME)["failures"].as_u64().unwrap_or_default() >= 1;
     eventually("it is tried", tried);
-    let more = json!({"ocspResponderURL": server.url()});
+    // It shows keys of this kind alone.
+    let more = json!({"ocspResponderURL": server.url(), "keyAlgorithm": "rsa"});
     let issuer = Issuer::start(&programs, &dir, ports, (gateway.http, gateway.gateway.port), &more);
     for (path, file) in [("/intermediates/0", "issuer.pem"), ("/intermediate-keys/0", "issuer.key")] {
         std::fs::write(files.join(file), issuer.told(path)).unwrap();

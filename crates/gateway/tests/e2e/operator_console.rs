@@ -8,16 +8,16 @@ use crate::harness::{Gateway, Setup, api, eventually};
 use crate::operator_providers::{OperatorProvider, operators};
 use crate::servers::free_port;
 
-/// Fills the provider's own pages in.
+/// Fills the provider's own pages in. A form is sent after the answer to the command that sends it: the page is gone then.
 fn sign_in_there(tab: &mut Tab, user: &str) {
     tab.wait("document.querySelector('input[name=login]')");
     tab.eval(&format!(
         "document.querySelector('input[name=login]').value = {}, document.querySelector('input[name=password]').value = 'any', \
-         document.querySelector('form').submit()",
+         setTimeout(() => document.querySelector('form').submit())",
         json!(user)
     ));
     tab.wait("document.querySelector('input[name=prompt][value=consent]')");
-    tab.eval("document.querySelector('form').submit()");
+    tab.eval("setTimeout(() => document.querySelector('form').submit())");
 }
 
 #[test]

@@ -118,6 +118,10 @@ impl Tab {
     }
 
     pub(crate) fn command(&mut self, method: &str, params: Value) -> Value {
+        self.answer(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn answer(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.last += 1;
         let id = self.last;
         self.socket
@@ -129,8 +133,7 @@ impl Tab {
             };
             let mut message: Value = serde_json::from_str(&text).expect("JSON");
             if message["id"] == id {
-                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
-                return message["result"].take();
+                return if message["error"].is_null() { Ok(message["result"].take()) } else { Err(message["error"].take()) };
             }
             self.hear(&message);
         }
@@ -158,17 +161,23 @@ impl Tab {
 
     /// The value of an expression, after its promise.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
+        self.evaluated(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    /// The same, or why there is no value: the page may be gone.
+    fn evaluated(&mut self, expression: &str) -> Result<Value, Value> {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
-        let mut result = self.command("Runtime.evaluate", params);
+        let mut result = self.answer("Runtime.evaluate", params)?;
         assert!(result["exceptionDetails"].is_null(), "{expression}: {}", result["exceptionDetails"]);
-        result["result"]["value"].take()
+        Ok(result["result"]["value"].take())
     }
 
     /// Waits until an expression is true.
     #[track_caller]
     pub(crate) fn wait(&mut self, expression: &str) {
         let deadline = Instant::now() + PAGE_PATIENCE;
-        while self.eval(&format!("!!({expression})")) != Value::Bool(true) {
+        // A page that goes while it is asked is followed by another one.
+        while self.evaluated(&format!("!!({expression})")) != Ok(Value::Bool(true)) {
             if Instant::now() > deadline {
                 let page = self.eval("location.href + '\\n' + document.body.innerText");
                 self.screenshot("failed");

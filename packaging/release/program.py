@@ -16,7 +16,6 @@ INTERPRETER = 3
 def build(machine: str, profile: str, key: str) -> pathlib.Path:
     """Builds the program with zig as C compiler and linker, which brings the C library of either machine."""
     target = MACHINES[machine]["target"]
-    wrapper = zig()
     # Paths of this machine are not part of the program, and neither is anything that differs between two builds.
     cargo_home = os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo"))
     sysroot = run("rustc", "--print", "sysroot").strip()
@@ -24,7 +23,13 @@ def build(machine: str, profile: str, key: str) -> pathlib.Path:
     flags = [f"--remap-path-prefix={path}={name}" for path, name in remapped.items()] + ["-Ctarget-feature=+crt-static", "-Cstrip=symbols", "-Clink-arg=-Wl,--build-id=none"]
     environment = os.environ | {
         "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
-        "CARGO_ZIGBUILD_ZIG_PATH": str(wrapper),
+        "CARGO_ZIGBUILD_ZIG_PATH": str(zig("zig")),
+        # Some crates build C code with a script that knows nothing of targets, and takes the compiler of this system otherwise.
+        **{name: str(zig(f"{machine}-{tool}", tool, *(["-target", f"{machine}-linux-musl"] if tool in ("cc", "c++") else [])))
+           for name, tool in (("CC", "cc"), ("CXX", "c++"), ("AR", "ar"), ("RANLIB", "ranlib"))},
+        "HOST_CC": "cc", "HOST_CXX": "c++", "HOST_AR": "ar", "HOST_RANLIB": "ranlib",
+        # Such a script links a shared library too, which nothing uses, and whose list of symbols is longer than the library.
+        "LDFLAGS": "-Wl,--undefined-version",
         "CARGO_INCREMENTAL": "0",
         "CFLAGS": " ".join(f"-ffile-prefix-map={path}={name}" for path, name in remapped.items()),
         "SOURCE_DATE_EPOCH": str(source.epoch()),
@@ -37,10 +42,10 @@ def build(machine: str, profile: str, key: str) -> pathlib.Path:
     return source.target_directory() / target / profile / "tollgate"
 
 
-def zig() -> pathlib.Path:
-    """A program that is zig: its Python package has none of its own."""
-    wrapper = source.tools() / "zig"
-    wrapper.write_text(f'#!/bin/sh\nexec "{source.tools()}/venv/bin/python" -m ziglang "$@"\n')
+def zig(name: str, *words: str) -> pathlib.Path:
+    """A program of this name that is zig with these words: its Python package has none."""
+    wrapper = source.tools() / name
+    wrapper.write_text(" ".join(["#!/bin/sh\nexec", f'"{source.tools()}/venv/bin/python" -m ziglang', *words, '"$@"\n']))
     wrapper.chmod(0o755)
     return wrapper
 

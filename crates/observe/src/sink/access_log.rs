@@ -101,8 +101,8 @@ const FIELDS: [(&str, FieldValue); 53] = [
         }
     }),
     ("user_agent", |line, hit, _| line.text(hit.record.bytes(Text::UserAgent))),
-    ("waf_rules", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.text(waf.rules().as_bytes()))),
     ("waf_response_score", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.signed(waf.response_score))),
+    ("waf_rules", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.text(waf.rules().as_bytes()))),
     ("waf_score", |line, hit, _| hit.record.waf.iter().for_each(|waf| line.signed(waf.score))),
 ];
 

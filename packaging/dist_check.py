@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -157,15 +158,15 @@ def newcomer(name: str, command, folder: pathlib.Path, seen_as: str) -> None:
 def started(words: list[str], environment: dict[str, str], folder: pathlib.Path | None = None):
     """A process, and what it says if something goes wrong."""
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=folder)
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=folder, start_new_session=True)
         try:
             yield
         except Refused as refused:
             log.seek(0)
             raise Refused(f"{refused}\n{log.read()[-2000:]}") from refused
         finally:
-            process.terminate()
-            process.kill()
+            # With all that it has started: who changes the user does not end with the parent.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 

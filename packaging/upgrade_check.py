@@ -59,11 +59,7 @@ class Gateway:
         eventually(f"the old process of {self.folder.name} ends", lambda: not pathlib.Path(f"/proc/{before}").exists() or ended(before))
 
     def pid(self) -> int:
-        text = ""
-        # Versions before 0.2 write the file in place.
-        while not text:
-            text = (self.folder / "pid").read_text()
-        return int(text)
+        return int((self.folder / "pid").read_text())
 
     def ask(self, method: str, path: str, document: object = None) -> dict:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)

@@ -4,9 +4,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Gateway, Setup, Upstream, error_json, eventually, skip};
@@ -29,6 +29,52 @@ pub(crate) fn packages() -> Option<PathBuf> {
     }
     assert!(directory.join("node_modules").exists(), "{} is missing: run scripts/test-deps.sh tests", directory.display());
     Some(directory)
+}
+
+/// A running provider whose script is asked line by line.
+pub(crate) struct AskedProvider {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl AskedProvider {
+    /// Starts a script of these tests. `None` where its package could not be installed, which is said.
+    pub(crate) fn start(script: &str, arguments: &[&str]) -> Option<AskedProvider> {
+        let mut child = Command::new("node")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e").join(script))
+            .arg(packages()?)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("node runs");
+        let input = child.stdin.take().expect("its input");
+        let mut provider = AskedProvider { output: BufReader::new(child.stdout.take().expect("its output")), input, child };
+        provider.line();
+        Some(provider)
+    }
+
+    fn line(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("a line");
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    }
+
+    pub(crate) fn ask(&mut self, question: &Value) -> Value {
+        writeln!(self.input, "{question}").expect("a question");
+        let answer = self.line();
+        assert!(answer["failure"].is_null(), "{question}: {answer}");
+        answer
+    }
+}
+
+impl Drop for AskedProvider {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A running provider, with tokens that it gave.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::console_pages::{expect_no_complaints, go, open_signed_in, page};
 use crate::harness::browser::{Browser, Tab};
 use crate::harness::{Gateway, Setup, api, eventually};
-use crate::operator_providers::{OperatorProvider, operators};
+use crate::operator_providers::{operator_provider, operators};
 use crate::servers::free_port;
 
 /// Fills the provider's own pages in. A form is sent after the answer to the command that sends it: the page is gone then.
@@ -30,7 +30,7 @@ fn a_button_leads_to_the_provider_and_back_to_the_console() {
     let other = api("other", "/other/", "http://127.0.0.1:9/");
     let conf = json!({"tollgate": {"operators": settings}});
     let gateway = Setup::new(conf).port(own).api(shop).api(other).start();
-    let Some(_provider) = OperatorProvider::start(&gateway, port, &public) else { return };
+    let Some(_provider) = operator_provider(&gateway, port, &public) else { return };
 
     let mut tab = browser.tab();
     tab.open_page(&page(&gateway, ""));

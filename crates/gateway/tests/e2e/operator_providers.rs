@@ -5,63 +5,22 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use crate::harness::{Gateway, Response, api, eventually};
-use crate::openid_provider::packages;
+use crate::openid_provider::AskedProvider;
 use crate::operator_tokens::call;
 use crate::servers::{Server, free_port};
 use crate::shared_keys::on;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/operator_provider.mjs");
 /// What browsers see: a proxy with TLS.
 pub(crate) const PUBLIC: &str = "https://gateway.example.com";
 
-/// A running provider.
-pub(crate) struct OperatorProvider {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl OperatorProvider {
-    /// Starts one that sends browsers back to `public`, and tells this gateway of sessions that have ended.
-    pub(crate) fn start(gateway: &Gateway, port: u16, public: &str) -> Option<OperatorProvider> {
-        let logout = format!("http://127.0.0.1:{}/tyk/console/login/test/back-channel", gateway.port);
-        let mut child = Command::new("node")
-            .arg(SCRIPT)
-            .arg(packages()?)
-            .args([port.to_string(), logout, format!("{public}/tyk/console/login/test/callback")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("node runs");
-        let input = child.stdin.take().expect("its input");
-        let mut provider = OperatorProvider { output: BufReader::new(child.stdout.take().expect("its output")), input, child };
-        provider.line();
-        Some(provider)
-    }
-
-    fn line(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    }
-
-    pub(crate) fn ask(&mut self, question: &Value) -> Value {
-        writeln!(self.input, "{question}").expect("a question");
-        let answer = self.line();
-        assert!(answer["failure"].is_null(), "{question}: {answer}");
-        answer
-    }
-}
-
-impl Drop for OperatorProvider {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts a provider that sends browsers back to `public`, and tells this gateway of sessions that have ended.
+pub(crate) fn operator_provider(gateway: &Gateway, port: u16, public: &str) -> Option<AskedProvider> {
+    let logout = format!("http://127.0.0.1:{}/tyk/console/login/test/back-channel", gateway.port);
+    let arguments = [&port.to_string(), &logout, &format!("{public}/tyk/console/login/test/callback")];
+    AskedProvider::start("operator_provider.mjs", &arguments.map(String::as_str))
 }
 
 /// Settings with this issuer, whose groups are roles.
@@ -108,7 +67,7 @@ pub(crate) fn begun(gateway: &Gateway, provider: &str) -> (String, String) {
 }
 
 /// Goes through a sign-in and returns the answer to the browser that came back, its target and the cookie of the sign-in.
-fn through(gateway: &Gateway, provider: &mut OperatorProvider, user: &str) -> (Response, String, String) {
+fn through(gateway: &Gateway, provider: &mut AskedProvider, user: &str) -> (Response, String, String) {
     let (url, cookie) = begun(gateway, "test");
     let end = provider.ask(&json!({"sign_in": url, "user": user}))["end"].as_str().unwrap().to_owned();
     let target = end.strip_prefix(PUBLIC).unwrap_or_else(|| panic!("{end}")).to_owned();
@@ -123,7 +82,7 @@ pub(crate) fn session(gateway: &Gateway, cookie: &str) -> Response {
 fn groups_of_a_real_provider_are_roles_and_its_logout_ends_sessions() {
     let port = free_port();
     let gateway = start_with(json!({}), operators(&format!("http://127.0.0.1:{port}"), PUBLIC));
-    let Some(mut provider) = OperatorProvider::start(&gateway, port, PUBLIC) else { return };
+    let Some(mut provider) = operator_provider(&gateway, port, PUBLIC) else { return };
     let (url, _) = begun(&gateway, "test");
     for part in ["code_challenge_method=S256", "&nonce=", "&state=", "response_type=code"] {
         assert!(url.contains(part), "{part}: {url}");
@@ -165,7 +124,7 @@ fn a_session_on_one_gateway_ends_when_the_provider_tells_another() {
     let (server, port) = (Server::start(&[]), free_port());
     let settings = || operators(&format!("http://127.0.0.1:{port}"), PUBLIC);
     let (first, second) = (start_with(on(&server), settings()), start_with(on(&server), settings()));
-    let Some(mut provider) = OperatorProvider::start(&first, port, PUBLIC) else { return };
+    let Some(mut provider) = operator_provider(&first, port, PUBLIC) else { return };
     // One gateway begins, the other ends: they share an address.
     let (url, cookie) = begun(&first, "test");
     let end = provider.ask(&json!({"sign_in": url, "user": "ann.ops"}))["end"].as_str().unwrap().to_owned();
@@ -203,7 +162,7 @@ impl Person<'_> {
     }
 
     /// Signs in as a user, with what a browser would do.
-    fn sign_in(&self, provider: &mut OperatorProvider, line: &str, user: &str) -> String {
+    fn sign_in(&self, provider: &mut AskedProvider, line: &str, user: &str) -> String {
         let mut child = self.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
         let mut told = BufReader::new(child.stderr.take().expect("its messages"));
         let mut text = String::new();
@@ -245,7 +204,7 @@ fn commands_sign_in_with_a_browser_or_a_code_and_are_their_person() {
     let mut settings = operators(&format!("http://127.0.0.1:{port}"), PUBLIC);
     settings["control_secret"] = json!("off");
     let gateway = start_with(json!({}), settings);
-    let Some(mut provider) = OperatorProvider::start(&gateway, port, PUBLIC) else { return };
+    let Some(mut provider) = operator_provider(&gateway, port, PUBLIC) else { return };
     let home = tempfile::tempdir().expect("a folder");
     let person = Person { gateway: &gateway, home: home.path() };
     assert_eq!(person.output("apis list").0, 4);

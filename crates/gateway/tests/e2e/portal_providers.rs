@@ -1,62 +1,12 @@
 //! Developers who sign in at a provider of OpenID Connect, oidc-provider on loopback.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use crate::harness::browser::Browser;
 use crate::harness::{Connection, Response, eventually, request};
-use crate::openid_provider::packages;
+use crate::openid_provider::AskedProvider;
 use crate::portal::{Caller, PASSWORD, Stage, expect_accessible, stage};
 use crate::servers::free_port;
-
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/portal_provider.mjs");
-
-/// A running provider.
-struct DeveloperProvider {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl DeveloperProvider {
-    /// `None` where its package could not be installed, which is said.
-    fn start(port: u16, portal: u16) -> Option<DeveloperProvider> {
-        let mut child = Command::new("node")
-            .arg(SCRIPT)
-            .arg(packages()?)
-            .args([port.to_string(), format!("http://127.0.0.1:{portal}/sign-in/test/callback")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("node runs");
-        let input = child.stdin.take().expect("its input");
-        let mut provider = DeveloperProvider { output: BufReader::new(child.stdout.take().expect("its output")), input, child };
-        provider.line();
-        Some(provider)
-    }
-
-    fn line(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
-    }
-
-    /// Goes through the provider's pages; where the browser is sent at the end.
-    fn signed_in(&mut self, at: &str, user: &str) -> String {
-        writeln!(self.input, "{}", json!({"sign_in": at, "user": user})).expect("a question");
-        let answer = self.line();
-        answer["end"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
-    }
-}
-
-impl Drop for DeveloperProvider {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 fn get(portal: u16, target: &str, cookie: &str) -> Response {
     Connection::open(portal).ask(request("GET", target, &[&format!("Cookie: {cookie}")], ""))
@@ -70,17 +20,20 @@ fn cookie_of(answer: &Response, name: &str) -> Option<String> {
 }
 
 /// The way of one browser: the target with which it comes back, and its cookie.
-fn returned(stage: &Stage, provider: &mut DeveloperProvider, user: &str) -> (String, String) {
+fn returned(stage: &Stage, provider: &mut AskedProvider, user: &str) -> (String, String) {
     let begun = get(stage.portal, "/sign-in/test", "");
     assert_eq!(begun.status, 303, "{begun}");
     let cookie = cookie_of(&begun, "tollgate_portal_sign_in").unwrap_or_else(|| panic!("{begun}"));
-    let end = provider.signed_in(begun.header("location").expect("a place"), user);
+    let end = provider.ask(&json!({"sign_in": begun.header("location").expect("a place"), "user": user}))["end"]
+        .as_str()
+        .expect("where the browser is sent")
+        .to_owned();
     let target = end.strip_prefix(&format!("http://127.0.0.1:{}", stage.portal)).unwrap_or_else(|| panic!("{end}"));
     (target.to_owned(), cookie)
 }
 
 /// The answer to a browser that came back.
-fn finished(stage: &Stage, provider: &mut DeveloperProvider, user: &str) -> Response {
+fn finished(stage: &Stage, provider: &mut AskedProvider, user: &str) -> Response {
     let (target, cookie) = returned(stage, provider, user);
     get(stage.portal, &target, &cookie)
 }
@@ -99,7 +52,7 @@ fn entered(stage: &Stage, answer: &Response) -> Caller {
     caller
 }
 
-fn with_provider(rule: &Value) -> Option<(Stage, DeveloperProvider)> {
+fn with_provider(rule: &Value) -> Option<(Stage, AskedProvider)> {
     let port = free_port();
     let settings = json!({
         "name": "test", "title": "Test provider", "issuer": format!("http://127.0.0.1:{port}"), "client_id": "portal",
@@ -108,7 +61,10 @@ fn with_provider(rule: &Value) -> Option<(Stage, DeveloperProvider)> {
     // Mails are needed for open sign-ups alone; nobody listens at this port.
     let mail = json!({"host": "127.0.0.1", "port": 9, "tls": "none", "from": "Example <apis@example.com>"});
     let stage = stage(None, json!({"tollgate": {"portal": {"providers": [settings], "sign_up": rule, "mail": mail}}}));
-    let provider = DeveloperProvider::start(port, stage.portal)?;
+    let provider = AskedProvider::start(
+        "portal_provider.mjs",
+        &[&port.to_string(), &format!("http://127.0.0.1:{}/sign-in/test/callback", stage.portal)],
+    )?;
     Some((stage, provider))
 }
 

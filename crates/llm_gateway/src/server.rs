@@ -55,8 +55,8 @@ impl LlmServer {
             _ => {}
         }
         let holder = self.holder(&head.headers);
-        // The shares are given back when the answer begins: it needs nothing of the request.
-        let (body, _shares) = match self.received(&surface, &holder, body).await {
+        // The share is given back when the answer begins: it needs nothing of the request.
+        let (body, _share) = match self.received(&surface, &holder, body).await {
             Ok(received) => received,
             Err(why) => {
                 let outcome = if why.kind == FaultKind::Overloaded { "overloaded" } else { "invalid" };

@@ -8,8 +8,8 @@ use hyper::body::{Bytes, Incoming};
 use tollgate_llm::{Fault, FaultKind};
 use tollgate_outbound::{Holder, Share};
 
-/// A share is taken for so many bytes at once.
-const STEP: usize = 64 << 10;
+/// A share grows by at most so many bytes before they are there.
+const AHEAD_BYTES_MAX: usize = 128 << 10;
 pub(crate) const TOO_MUCH: &str = "too many large requests and answers are under way";
 
 impl LlmServer {
@@ -17,31 +17,51 @@ impl LlmServer {
     ///
     /// # Errors
     /// It is too large, was cut, or its sender has too much of the memory.
-    pub(crate) async fn received(
-        &self,
-        surface: &Surface,
-        holder: &Holder,
-        mut body: Incoming,
-    ) -> Result<(Bytes, Vec<Share>), Fault> {
+    pub(crate) async fn received(&self, surface: &Surface, holder: &Holder, mut body: Incoming) -> Result<(Bytes, Share), Fault> {
         let bytes_max = if matches!(surface, Surface::Media(_)) { UPLOAD_BYTES_MAX } else { REQUEST_BYTES_MAX };
-        let take =
-            |bytes: usize| self.shares.take(holder.clone(), bytes).ok_or_else(|| Fault::new(FaultKind::Overloaded, TOO_MUCH));
-        let (mut all, mut shares, mut counted) = (Vec::new(), Vec::new(), 0);
+        let too_much = || Fault::new(FaultKind::Overloaded, TOO_MUCH);
+        let mut upload = Upload::new(self.shares.take(holder.clone(), 0).ok_or_else(too_much)?);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| Fault::new(FaultKind::InvalidRequest, "the request was cut"))?;
             let Some(bytes) = frame.data_ref() else { continue };
-            if all.len() + bytes.len() > bytes_max {
+            if upload.bytes.len() + bytes.len() > bytes_max {
                 return Err(Fault::new(FaultKind::TooLarge, format!("the request has more than {bytes_max} bytes")));
             }
-            // A buffer that grows is there twice for a moment.
-            while counted < 2 * (all.len() + bytes.len()) {
-                shares.push(take(2 * STEP)?);
-                counted += 2 * STEP;
-            }
-            all.extend_from_slice(bytes);
+            upload.push(bytes).then_some(()).ok_or_else(too_much)?;
         }
-        shares.push(take(memory_of(surface, &all).saturating_sub(counted))?);
-        Ok((Bytes::from(all), shares))
+        upload.end(surface).ok_or_else(too_much)
+    }
+}
+
+/// What has come of a body.
+struct Upload {
+    bytes: Vec<u8>,
+    share: Share,
+    counted: usize,
+}
+
+impl Upload {
+    fn new(share: Share) -> Self {
+        Upload { bytes: Vec::new(), share, counted: 0 }
+    }
+
+    /// Takes the next bytes; false if their sender has too much.
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        // A buffer that grows is there twice for a moment.
+        let needed = 2 * (self.bytes.len() + bytes.len());
+        if self.counted < needed {
+            self.counted = needed + self.counted.min(AHEAD_BYTES_MAX);
+            if !self.share.resize(self.counted) {
+                return false;
+            }
+        }
+        self.bytes.extend_from_slice(bytes);
+        true
+    }
+
+    /// The whole body, with the memory that its request has.
+    fn end(mut self, surface: &Surface) -> Option<(Bytes, Share)> {
+        self.share.resize(memory_of(surface, &self.bytes)).then_some((Bytes::from(self.bytes), self.share))
     }
 }
 
@@ -54,4 +74,31 @@ fn memory_of(surface: &Surface, body: &[u8]) -> usize {
     }
     let values = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     COPIES * body.len() + VALUE * values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Upload;
+    use crate::surface::Surface;
+    use tollgate_llm::ClientApi;
+    use tollgate_outbound::{Holder, Shares};
+
+    #[test]
+    fn a_request_has_the_memory_that_it_needs() {
+        let surface = Surface::Talk(ClientApi::OpenAiChat);
+        let holder = Holder { owner: "key".to_owned(), network: None };
+        let shares = Shares::new(usize::MAX, 8 << 20);
+        let body = vec![b'x'; 1 << 10];
+        let upload = || {
+            let mut upload = Upload::new(shares.take(holder.clone(), 0)?);
+            upload.push(&body).then(|| upload.end(&surface))?
+        };
+        let small: Vec<_> = std::iter::from_fn(upload).collect();
+        assert!((1_900..=2_048).contains(&small.len()), "{} requests of 1 KiB have 8 MiB", small.len());
+        drop(small);
+        let mut large = Upload::new(shares.take(holder.clone(), 0).unwrap());
+        let pushed = (0..).take_while(|_| large.push(&body)).count();
+        assert!((3_900..=4_096).contains(&pushed), "a body of {pushed} KiB is there twice in 8 MiB");
+        assert!(large.end(&surface).is_none(), "its request would need more");
+    }
 }

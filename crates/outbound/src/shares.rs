@@ -48,7 +48,13 @@ where
 pub struct Shares {
     all_max: usize,
     own_max: usize,
-    held: Mutex<HashMap<Holder, usize>>,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    all: usize,
+    by_holder: HashMap<Holder, usize>,
 }
 
 /// The share of one client, until this is dropped.
@@ -66,15 +72,8 @@ impl Shares {
 
     /// So much more for a client; `None` if that is too much.
     pub fn take(self: &Arc<Self>, holder: Holder, amount: usize) -> Option<Share> {
-        if amount > 0 {
-            let mut held = self.held();
-            let (all, own) = (held.values().sum::<usize>(), held.get(&holder).copied().unwrap_or_default());
-            if all.saturating_add(amount) > self.all_max || own + amount > self.own_max {
-                return None;
-            }
-            held.insert(holder.clone(), own + amount);
-        }
-        Some(Share { shares: self.clone(), holder, amount })
+        let mut share = Share { shares: self.clone(), holder, amount: 0 };
+        share.resize(amount).then_some(share)
     }
 
     /// The same, as soon as it is not too much.
@@ -87,22 +86,37 @@ impl Shares {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<Holder, usize>> {
+    fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Share {
+    /// Makes it so large; false, and nothing has changed, if that is too much.
+    pub fn resize(&mut self, amount: usize) -> bool {
+        if amount == self.amount {
+            return true;
+        }
+        let mut held = self.shares.held();
+        let others = held.all - self.amount;
+        let own_others = held.by_holder.get(&self.holder).map_or(0, |own| own - self.amount);
+        let (all, own) = (others.saturating_add(amount), own_others.saturating_add(amount));
+        if amount > self.amount && (all > self.shares.all_max || own > self.shares.own_max) {
+            return false;
+        }
+        held.all = all;
+        match own {
+            0 => drop(held.by_holder.remove(&self.holder)),
+            own => drop(held.by_holder.insert(self.holder.clone(), own)),
+        }
+        self.amount = amount;
+        true
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        if self.amount == 0 {
-            return;
-        }
-        let mut held = self.shares.held();
-        let left = held.get(&self.holder).copied().unwrap_or_default().saturating_sub(self.amount);
-        match left {
-            0 => drop(held.remove(&self.holder)),
-            left => drop(held.insert(self.holder.clone(), left)),
-        }
+        self.resize(0);
     }
 }
 
@@ -120,7 +134,23 @@ mod tests {
         let others: Vec<_> = ["b", "c", "d"].into_iter().filter_map(|owner| shares.take(holder(owner), 3)).collect();
         assert_eq!(others.len(), 2, "all have a bound");
         drop((own, others));
-        assert!(shares.held().is_empty());
+        let held = shares.held();
+        assert_eq!((held.all, held.by_holder.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_share_grows_within_the_bounds_and_shrinks_always() {
+        let shares = Shares::new(10, 6);
+        let holder = |owner: &str| Holder { owner: owner.to_owned(), network: None };
+        let mut own = shares.take(holder("a"), 2).unwrap();
+        assert!(own.resize(6));
+        assert!(!own.resize(7), "one has a bound");
+        let mut other = shares.take(holder("b"), 4).unwrap();
+        assert!(!other.resize(5), "all have a bound");
+        assert!(own.resize(1));
+        assert!(other.resize(6));
+        assert!(shares.take(holder("c"), 4).is_none());
+        assert!(shares.take(holder("c"), 3).is_some());
     }
 
     #[test]

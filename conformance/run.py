@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from rig import build, cluster, endurance, ingress, policies, suite, tyk
+from rig import build, cluster, endurance, ingress, policies, steady, suite, tyk
 from rig.process import Failure, Processes
 
 CONTROLLER_NAME = "tollgate.dev/gateway-controller"
@@ -60,6 +60,9 @@ def parse():
     parser.add_argument("--failures", type=pathlib.Path, metavar="FILE", help="write the tests that failed, with what they said, as Markdown")
     parser.add_argument("--minutes", type=int, default=60, help="end the suite after so many minutes (default: 60)")
     parser.add_argument("--endurance", action="store_true", help="instead of the suite: many routes, outages of the API server, changing replicas")
+    parser.add_argument("--steady", action="store_true", help="instead of the suite: a steady rate of requests, of which none may fail, whatever changes")
+    parser.add_argument("--rate", type=int, default=5000, help="requests a second of --steady (default: 5000)")
+    parser.add_argument("--edits", type=int, default=500, help="how many edits of routes --steady makes (default: 500)")
     parser.add_argument("--policies", action="store_true", help="instead of the suite: Tollgate's own policies, with two gateways on one Redis")
     parser.add_argument("--ingress", action="store_true", help="instead of the suite: Ingresses with the annotations of ingress-nginx")
     parser.add_argument("--tyk", action="store_true", help="instead of the suite: resources of Tyk Operator, applied, served, broken and deleted")
@@ -205,6 +208,10 @@ def start_gateway(arguments, kubernetes, processes):
     if arguments.policies:
         policies.start_redis(processes)
         gateways = [(start, ["--conf", configuration]) for start, configuration in policies.prepare(home, processes)]
+    if arguments.steady:
+        policies.second_network(processes)
+        gateways = [([], ["--data-plane-only"])]
+        start_controller(arguments, kubernetes, processes)
     secret = {"TYK_GW_SECRET": tyk.CONTROL_SECRET} if arguments.tyk else {}
     for number, (start, own) in enumerate(gateways):
         processes.start(
@@ -219,11 +226,26 @@ def start_gateway(arguments, kubernetes, processes):
         processes.wait_for("the GatewayClass is accepted", kubernetes.class_is_accepted, 60)
 
 
+def start_controller(arguments, kubernetes, processes):
+    """What writes statuses while another process serves: in a network of its own, because both bind the Gateway's address."""
+    home = kubernetes.directory / steady.CONTROLLER
+    home.mkdir(exist_ok=True)
+    processes.start(
+        steady.CONTROLLER,
+        *policies.in_second(processes),
+        *(arguments.binary.resolve(), "kubernetes", "--kubeconfig", kubernetes.directory / "tollgate/kubeconfig"),
+        *("--gateway-class-controller-name", CONTROLLER_NAME, "--addresses", cluster.GATEWAYS[0]),
+        environment={**os.environ, "HOME": str(home)}, folder=home,
+    )
+
+
 def test(arguments, kubernetes, programs):
     if not arguments.binary:
         return 0 if suite.check_rig(kubernetes, programs, say) else 1
     for is_wanted, step, succeeded, failed in (
         (arguments.endurance, lambda: endurance.run(kubernetes, arguments, say), "all requests were answered", "requests failed during: "),
+        (arguments.steady, lambda: steady.run(kubernetes, arguments, lambda: start_controller(arguments, kubernetes, kubernetes.processes), say),
+         "no request failed", "requests failed during: "),
         (arguments.policies, lambda: policies.run(kubernetes, say), "all policies act", "failed: "),
         (arguments.ingress, lambda: ingress.run(kubernetes, say), "all Ingresses are served as they must", "failed: "),
         (arguments.tyk, lambda: tyk.run(kubernetes, say), "Tyk's resources are served", "not as they should be: "),

@@ -15,6 +15,7 @@ PROGRAMS = {
     "suite": (".", ["suite"], ["test", "-c", *FLAGS, "./suite"]),
     "echo-basic": (".", [], ["build", *FLAGS, "sigs.k8s.io/gateway-api-conformance-images/echo-basic"]),
     "coredns": (".", ["dns"], ["build", *FLAGS, "./dns"]),
+    "load": (".", ["load"], ["build", *FLAGS, "./load"]),
 }
 
 

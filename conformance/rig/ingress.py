@@ -59,7 +59,11 @@ def ingresses():
     yield "near", {"whitelist-source-range": "10.0.0.0/8"}, rules("near.test", ("/", "Prefix"))
     yield "far", {"whitelist-source-range": "192.0.2.0/24"}, rules("far.test", ("/", "Prefix"))
     yield "limited", {"limit-rpm": "2", "limit-burst-multiplier": "2"}, rules("limited.test", ("/", "Prefix"))
-    yield "snippet", {"configuration-snippet": "deny all;"}, rules("snippet.test", ("/", "Prefix"))
+    yield "snippet", {"configuration-snippet": 'more_set_headers "X-Frame-Options: DENY";\nadd_header X-Team shop always;'}, rules("snippet.test", ("/", "Prefix"))
+    yield "denied", {"configuration-snippet": "deny all;"}, rules("denied.test", ("/", "Prefix"))
+    yield "server", {"server-snippet": "deny all;"}, rules("server.test", ("/", "Prefix"))
+    own_rules = 'SecRuleEngine On\nSecRule ARGS:coupon "!@rx ^[A-Z0-9]{8}$" "id:1000001,phase:2,deny"'
+    yield "firewall", {"enable-modsecurity": "true", "modsecurity-snippet": own_rules}, rules("firewall.test", ("/", "Prefix"))
 
 
 def checks(ask):
@@ -115,7 +119,12 @@ def checks(ask):
         (("nobody.test", "/"), {"headers": basic("joe", "secret")}, has(503)),
     )
     yield "networks", each((("near.test", "/"), {}, has(200)), (("far.test", "/"), {}, has(403)))
-    yield "a snippet closes its paths", each((("snippet.test", "/"), {}, has(503)))
+    yield "snippets", each(
+        (("snippet.test", "/"), {}, lambda answer: answer.headers.get("x-frame-options") == "DENY" and answer.headers.get("x-team") == "shop" or f"{answer}"),
+        (("denied.test", "/"), {}, has(403)),
+        (("server.test", "/"), {}, has(503)),
+    )
+    yield "a firewall", each((("firewall.test", "/?coupon=ABCD1234"), {}, has(200)), (("firewall.test", "/?coupon=no"), {}, has(403)))
 
     def limited():
         statuses = [ask("limited.test", "/").status for _ in range(6)]

@@ -39,6 +39,14 @@ REFUSED = [
     ("AuthenticationPolicy", {"jwt": {"jwksUris": ["file:///etc/passwd"]}}, "should match"),
     ("AuthenticationPolicy", {"jwt": {"jwksUris": ["https://a"], "algorithms": "none"}}, "Unsupported value"),
     ("AuthenticationPolicy", {"external": {}}, "url"),
+    ("AuthenticationPolicy", {"basic": {"secrets": []}}, "at least 1"),
+    ("AuthenticationPolicy", {"basic": {"secrets": ["a"]}, "apiKeys": {"stored": True}}, "basic does not go with"),
+    ("AuthenticationPolicy", {"clientCertificates": {}}, "name Secrets or ConfigMaps"),
+    ("AuthenticationPolicy", {"apiKeys": {"matchLabels": {"a": "b"}, "quota": {"requests": 0, "window": "1h"}}}, "greater than or equal to 1"),
+    ("RateLimitPolicy", {"concurrent": {"perAddress": 0}}, "greater than or equal to 1"),
+    ("TrafficPolicy", {"circuitBreaker": {"failurePercent": 101, "minRequests": 1, "openFor": "1s"}}, "less than or equal to 100"),
+    ("TrafficPolicy", {"firewall": {"withoutCoreRules": True}}, "without core rules, name rules"),
+    ("TrafficPolicy", {"firewall": {"exclusions": [{}]}}, "name rules, tags, parameters or paths"),
     ("RateLimitPolicy", {}, "limits"),
     ("RateLimitPolicy", {"limits": []}, "at least 1"),
     ("RateLimitPolicy", {"limits": [{"requests": 0, "window": "1s"}]}, "greater than or equal to 1"),
@@ -62,18 +70,7 @@ REFUSED_TARGETS = [
 def prepare(home, processes):
     """What both gateways need beside the cluster: their configurations, and for each what its command begins with. The second one is in a network of its
     own, because both bind the Gateway's address."""
-    holder = processes.start(SECOND, "unshare", "--net", "sleep", "infinity")
-    own = pathlib.Path("/proc/self/ns/net").readlink()
-    processes.wait_for("the second network is there", lambda: pathlib.Path(f"/proc/{holder.pid}/ns/net").readlink() != own, 10)
-    for inside, command in (
-        (False, f"link add {SECOND} type veth peer name eth0 netns {holder.pid}"),
-        (False, f"link set {SECOND} master {cluster.BRIDGE} up"),
-        (True, "link set lo up"),
-        (True, "addr add 10.88.255.2/16 dev eth0"),
-        (True, "link set eth0 up"),
-        (True, f"route add local {cluster.GATEWAYS[0]} dev lo"),
-    ):
-        subprocess.run([*(in_second(processes) if inside else []), "ip", *command.split()], check=True)
+    second_network(processes)
     plugins = home / "plugins"
     plugins.mkdir()
     (plugins / "greet.js").write_text(
@@ -94,6 +91,22 @@ def prepare(home, processes):
         configuration.write_text(json.dumps(settings))
         configurations.append(configuration)
     return list(zip([[], in_second(processes)], configurations))
+
+
+def second_network(processes):
+    """A network of its own for a gateway that binds the same addresses."""
+    holder = processes.start(SECOND, "unshare", "--net", "sleep", "infinity")
+    own = pathlib.Path("/proc/self/ns/net").readlink()
+    processes.wait_for("the second network is there", lambda: pathlib.Path(f"/proc/{holder.pid}/ns/net").readlink() != own, 10)
+    for inside, command in (
+        (False, f"link add {SECOND} type veth peer name eth0 netns {holder.pid}"),
+        (False, f"link set {SECOND} master {cluster.BRIDGE} up"),
+        (True, "link set lo up"),
+        (True, "addr add 10.88.255.2/16 dev eth0"),
+        (True, "link set eth0 up"),
+        (True, f"route add local {cluster.GATEWAYS[0]} dev lo"),
+    ):
+        subprocess.run([*(in_second(processes) if inside else []), "ip", *command.split()], check=True)
 
 
 def in_second(processes):
@@ -190,6 +203,9 @@ def run(kubernetes, say):
     for name, act in (
         ("what the API server refuses", refusals),
         ("keys from Secrets", keys),
+        ("quotas of keys with two gateways on one Redis", quotas),
+        ("users of HTTP basic", users),
+        ("a firewall", firewall),
         ("tokens", tokens),
         ("limits with two gateways on one Redis", limits),
         ("addresses, cache, headers, bodies, plugins, errors, sizes", traffic),
@@ -263,6 +279,52 @@ def keys(rig):
     rig.eventually("without the policy: 200", rig.ask, 200)
 
 
+def quotas(rig):
+    keys_of_shop = {"matchLabels": {"for": "shop"}, "from": {"header": "X-Key"}, "quota": {"requests": 10, "window": "24h"}}
+    secret(rig, "alice", KEY, {})
+    rig.policy("AuthenticationPolicy", "quota", [ROUTE], {"apiKeys": keys_of_shop})
+    rig.eventually("without a key: 401", rig.ask, 401)
+    rig.eventually("so it is at the second gateway", lambda: asked_second(rig, "X-Other", "x", 1)["401"], 1)
+    passed = sum(rig.ask(X_Key=KEY) == 200 for _ in range(6)) + asked_second(rig, "X-Key", KEY, 6)["200"]
+    rig.expect("10 of 12 requests to both pass", passed, 10)
+    secret(rig, "bob", OTHER_KEY, {})
+    rig.eventually("another key has its own", lambda: rig.ask(X_Key=OTHER_KEY), 200)
+    rig.expect("the quota is used up as before", (rig.ask(X_Key=KEY), asked_second(rig, "X-Key", KEY, 1)["403"]), (403, 1))
+    for name in ("alice", "bob"):
+        rig.delete(f"/api/v1/namespaces/{NAMESPACE}/secrets/{name}")
+    remove(rig, "AuthenticationPolicy", "quota")
+    rig.eventually("without the policy: 200", rig.ask, 200)
+
+
+def users(rig):
+    # The hash of `secret`.
+    lines = base64.b64encode(b"joe:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n").decode()
+    rig.core("Secret", "users", {"data": {"auth": lines}})
+    rig.policy("AuthenticationPolicy", "users", [ROUTE], {"basic": {"secrets": ["users"]}})
+    rig.eventually("without a password: 401", rig.ask, 401)
+    basic = lambda password: "Basic " + base64.b64encode(f"joe:{password}".encode()).decode()
+    status, _, body = rig.response(Authorization=basic("secret"))
+    rig.expect("with the password: 200, and the backend does not see it", (status, "Authorization" in body), (200, False))
+    rig.expect("with another one: 401", rig.ask(Authorization=basic("Secret")), 401)
+    rig.delete(f"/api/v1/namespaces/{NAMESPACE}/secrets/users")
+    rig.eventually("the Secret is gone: refused", lambda: rig.ask(Authorization=basic("secret")), 500, SERVED_WITHIN_S)
+    rig.eventually("status", lambda: rig.conditions("AuthenticationPolicy", "users"), ["-Accepted:Invalid +ResolvedRefs"])
+    remove(rig, "AuthenticationPolicy", "users")
+    rig.eventually("without the policy: 200", rig.ask, 200)
+
+
+def firewall(rig):
+    rules = 'SecRule ARGS:coupon "!@rx ^[A-Z0-9]{8}$" "id:1000001,phase:2,deny"'
+    rig.policy("TrafficPolicy", "firewall", [ROUTE], {"firewall": {"withoutCoreRules": True, "rules": rules}})
+    rig.eventually("what the rules deny: 403", lambda: rig.ask("/?coupon=no"), 403)
+    rig.expect("what they let pass: 200", rig.ask("/?coupon=ABCD1234"), 200)
+    rig.policy("TrafficPolicy", "firewall", [ROUTE], {"firewall": {"withoutCoreRules": True, "rules": "SecRule ARGS @nothing"}})
+    rig.eventually("with rules that are none: refused", lambda: rig.ask("/?coupon=ABCD1234"), 500)
+    rig.eventually("status", lambda: rig.conditions("TrafficPolicy", "firewall"), ["-Accepted:Invalid +ResolvedRefs"])
+    remove(rig, "TrafficPolicy", "firewall")
+    rig.eventually("without the policy: 200", lambda: rig.ask("/?coupon=no"), 200)
+
+
 def told(rig):
     """All that the gateways say of themselves."""
     connection = http.client.HTTPConnection("127.0.0.1", 8090, timeout=10)
@@ -333,7 +395,7 @@ def limits(rig):
 ASKS = """
 import collections, http.client, json, sys
 address, name, value, count = *sys.argv[1:4], int(sys.argv[4])
-outcomes = collections.Counter({"200": 0, "403": 0, "429": 0, "limited": 0})
+outcomes = collections.Counter({"200": 0, "401": 0, "403": 0, "429": 0, "limited": 0})
 for _ in range(count):
     connection = http.client.HTTPConnection(address, timeout=10)
     connection.request("GET", "/", headers={"Host": "r.example.com", name: value})

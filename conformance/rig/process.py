@@ -1,5 +1,8 @@
 """Programs that run beside the rig, and how it waits for them."""
 
+import os
+import pathlib
+import signal
 import subprocess
 import time
 
@@ -50,6 +53,10 @@ class Processes:
         process.wait()
         self.started = [each for each in self.started if each[1] is not process]
 
+    def replace(self, wanted, process):
+        """Another process goes on in the place of one that has ended."""
+        self.started = [(name, process if name == wanted else known, log) for name, known, log in self.started]
+
     def end(self):
         for _, process, _ in reversed(self.started):
             if process.poll() is None:
@@ -60,6 +67,29 @@ class Processes:
                 process.kill()
                 process.wait()
         self.started.clear()
+
+
+class Adopted:
+    """A process that another one has started, and that goes on in its place."""
+
+    def __init__(self, pid):
+        self.pid, self.returncode = pid, None
+
+    def poll(self):
+        return None if pathlib.Path(f"/proc/{self.pid}").exists() else 0
+
+    def terminate(self):
+        os.kill(self.pid, signal.SIGTERM)
+
+    def kill(self):
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, seconds=10):
+        until = time.monotonic() + seconds
+        while self.poll() is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired("adopted", seconds)
+            time.sleep(0.05)
 
 
 def last_lines(log, count=15):

@@ -11,6 +11,7 @@ mod bodies;
 mod call_rules;
 mod certificate_check;
 mod circuit_break;
+mod concurrency;
 mod cross_origin;
 mod deprecation_notice;
 mod dry_run;
@@ -53,6 +54,7 @@ mod reverse_headers;
 mod rewrite_url;
 mod route_cors;
 mod route_filters;
+mod route_responses;
 mod rpc_call;
 mod rpc_rights;
 mod scope_check;
@@ -141,6 +143,8 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("IpBlock", Runs, ip_lists::IpBlock::compile).dry_run(DryRunKind::IpLists),
     // A client without the right certificate uses up no limits.
     listed("CertificateCheck", Recorded, certificate_check::CertificateCheck::compile).dry_run(DryRunKind::Certificates),
+    // A client with too many requests in progress makes no work for those that check passwords and tokens.
+    listed("Concurrency", Passes, concurrency::Concurrency::compile),
     // Passwords cost more to check than a rate.
     listed("BasicUsers", Runs, basic_users::BasicUsers::compile).dry_run(DryRunKind::Authentication),
     // The organisation's limits apply to all requests to its APIs, including those without a key.
@@ -203,6 +207,7 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     listed("TransformMethod", Runs, transform_method::TransformMethod::compile),
     // A rule of a route sees the URL by which it was found, unless a rewrite of the version has changed it.
     listed("RouteFilters", Runs, route_filters::RouteFilters::compile),
+    listed("RouteResponses", Runs, route_responses::RouteResponses::compile),
     listed("McpCaller", Runs, mcp_caller::McpCaller::compile),
     listed("LlmCaller", Runs, llm_caller::LlmCaller::compile),
     // The gateway's own credentials replace what any step before has set.

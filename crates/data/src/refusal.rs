@@ -251,6 +251,7 @@ catalogue! {
     QUOTA_EXCEEDED = 403, "quota_exceeded", "Quota exceeded" => QUOTA;
     API_RATE_LIMIT = 429, "api_rate_limit", "API Rate Limit Exceeded" => API_RATE;
     ADDRESS_RATE_LIMIT = 429, "address_rate_limit", "Rate Limit Exceeded" => ADDRESS_RATE;
+    CONCURRENCY_LIMIT = 429, "concurrency_limit", "Too many requests of this client are in progress";
     ORG_DISABLED = 403, "org_disabled", "this organisation access has been disabled, please contact your API administrator";
     ORG_QUOTA = 403, "org_quota", "This organisation quota has been exceeded, please contact your API administrator" => ORG_QUOTA;
     ORG_RATE_LIMIT = 403, "org_rate_limit", "This organisation rate limit has been exceeded, please contact your API administrator" => ORG_RATE;

@@ -30,7 +30,7 @@ use tollgate_access::secret::random_bytes;
 use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_cluster::CachePurge;
-use tollgate_engine::{Address, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
+use tollgate_engine::{Address, AddressLimit, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer};
@@ -106,6 +106,7 @@ struct KeptState {
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     limit_tables: Interned<String, LimitTable>,
+    address_limits: Interned<(String, u32), AddressLimit>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
@@ -245,6 +246,12 @@ impl Registry {
     pub fn limit_table(&self, name: String, algorithm: LimitAlgorithm) -> Arc<LimitTable> {
         let shared = self.shared_limits.get().cloned();
         self.kept.limit_tables.get_or(name.clone(), || LimitTable::new(name, algorithm, shared))
+    }
+
+    /// What counts the requests in progress of an API by address. Another maximum begins to count anew.
+    pub fn address_limit(&self, api: &str, per_address: u32) -> Arc<AddressLimit> {
+        // Whoever asks knows who is exempt.
+        self.kept.address_limits.get_or((api.to_owned(), per_address), || AddressLimit::new(per_address, Arc::new(|_| false)))
     }
 
     /// The breaker of an endpoint.
@@ -437,6 +444,7 @@ impl Registry {
             targets,
             limits,
             limit_tables,
+            address_limits,
             breakers,
             turns,
             target_healths,
@@ -456,6 +464,7 @@ impl Registry {
         targets.purge();
         limits.purge();
         limit_tables.purge();
+        address_limits.purge();
         breakers.purge();
         turns.purge();
         target_healths.purge();

@@ -21,7 +21,7 @@ pub fn client_network(address: IpAddr) -> u128 {
     }
 }
 
-/// Counts connections by client address and limits them.
+/// Counts connections, or other things of clients, by client address and limits them.
 pub struct AddressLimit {
     connections_max: u32,
     /// Addresses of proxies, which are not limited: their connections belong to many clients.
@@ -30,25 +30,28 @@ pub struct AddressLimit {
     parts: [Mutex<HashMap<u128, u32>>; PARTS],
 }
 
-/// One connection in the count of its address; dropping it decrements the count.
-pub(crate) struct IpPermit {
+/// One in the count of its address; dropping it decrements the count.
+pub struct IpPermit {
     limit: Arc<AddressLimit>,
     network: u128,
 }
 
-/// Error: the address already has the maximum number of connections.
+/// Error: the address already has the maximum number.
 #[derive(Debug)]
-pub(crate) struct LimitReached;
+pub struct LimitReached;
 
 impl AddressLimit {
     /// Allows each address `connections_max` connections; exempt addresses are not limited.
-    pub fn new(connections_max: u32, is_exempt: TrustedProxies) -> Arc<Self> {
+    pub fn new(connections_max: u32, is_exempt: TrustedProxies) -> Self {
         let (hasher, parts) = (RandomState::new(), Default::default());
-        Arc::new(AddressLimit { connections_max, is_exempt, hasher, parts })
+        AddressLimit { connections_max, is_exempt, hasher, parts }
     }
 
-    /// Counts one more connection. `Ok(None)` if the address is exempt.
-    pub(crate) fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<IpPermit>, LimitReached> {
+    /// Counts one more. `Ok(None)` if the address is exempt.
+    ///
+    /// # Errors
+    /// The address has all that it may have.
+    pub fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<IpPermit>, LimitReached> {
         if (self.is_exempt)(address.to_canonical()) {
             return Ok(None);
         }

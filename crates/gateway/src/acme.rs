@@ -67,7 +67,7 @@ fn redirect(config: &GatewayConfig) -> ExternalDocuments {
     });
     let listener = RouteListener { port: config.tollgate.acme.http_port, ..RouteListener::default() };
     ExternalDocuments {
-        definitions: BTreeMap::from([("acme-redirect".to_owned(), definition)]),
+        definitions: BTreeMap::from([("acme-redirect".to_owned(), definition.to_string().into_bytes())]),
         listeners: BTreeMap::from([(SOURCE.to_owned(), listener)]),
         ..ExternalDocuments::default()
     }

@@ -129,6 +129,9 @@ pub(crate) struct KubernetesOptions {
     /// Namespace of the Lease that says which of several controllers writes statuses [default: that of the pod or of the kubeconfig]
     #[arg(long, value_name = "NAME")]
     pub lease_namespace: Option<String>,
+    /// Serve, and write nothing to the API server: another process without this flag writes statuses
+    #[arg(long)]
+    pub data_plane_only: bool,
     #[command(flatten)]
     pub ingress: IngressFlags,
 }
@@ -160,6 +163,9 @@ pub(crate) struct IngressFlags {
     /// Service for requests that no Ingress gets
     #[arg(long, value_name = "NAMESPACE/NAME:PORT")]
     pub ingress_default_backend: Option<String>,
+    /// Serve Services of type ExternalName: whoever may write Services reaches what the gateway can reach
+    #[arg(long)]
+    pub ingress_external_names: bool,
 }
 
 /// Flags that service files for Tyk may contain.

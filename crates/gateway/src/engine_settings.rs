@@ -76,7 +76,7 @@ pub(super) fn address_limit(config: &GatewayConfig) -> Option<Arc<AddressLimit>>
     let connections_max = config.tollgate.limits.connections_per_ip_max;
     let proxies = [config.tollgate.trusted_networks(), config.tollgate.announcing_networks()].concat();
     let is_proxy = move |address: IpAddr| proxies.iter().any(|network| network.contains(&address));
-    (connections_max > 0).then(|| AddressLimit::new(connections_max, Arc::new(is_proxy)))
+    (connections_max > 0).then(|| Arc::new(AddressLimit::new(connections_max, Arc::new(is_proxy))))
 }
 
 /// The configured address. Without one, all addresses of both families, if the system has IPv6.

@@ -48,11 +48,13 @@ impl Controller {
                 https_port: options.ingress.ingress_https_port,
                 default_certificate: options.ingress.ingress_default_certificate.clone(),
                 default_backend: options.ingress.ingress_default_backend.clone(),
+                serves_external_names: options.ingress.ingress_external_names,
             },
             addresses: AddressPool(options.addresses.clone()),
             namespaces: options.namespaces.clone(),
             lease_namespace: options.lease_namespace.clone(),
             identity: identity(),
+            writes_statuses: !options.data_plane_only,
         }))
     }
 
@@ -144,9 +146,12 @@ impl DocumentSink for StoreSink {
             .iter()
             .filter_map(|(name, listener)| Some((name.clone(), read(name, serde_json::from_value(listener.clone()))?)))
             .collect();
+        let texts = |documents: &BTreeMap<String, Value>| {
+            documents.iter().map(|(id, document)| (id.clone(), document.to_string().into_bytes())).collect()
+        };
         let documents = ExternalDocuments {
-            definitions: documents.definitions.clone(),
-            policies: documents.policies.clone(),
+            definitions: texts(&documents.definitions),
+            policies: texts(&documents.policies),
             certificates: documents.certificates.clone(),
             listeners,
         };
@@ -163,6 +168,8 @@ impl DocumentSink for StoreSink {
             shown: format!("{SOURCE}/{}", key.name),
             alias: key.alias.clone(),
             tags: key.tags.clone(),
+            quota_max: key.quota.map_or(0, |quota| quota.requests),
+            quota_renewal_s: key.quota.map_or(0, |quota| quota.renewal_s),
         };
         self.keys.set_rings(rings.iter().map(|(name, keys)| (name.clone(), keys.iter().map(key).collect())).collect());
     }

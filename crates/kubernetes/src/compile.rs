@@ -25,7 +25,7 @@ mod streams;
 mod tyk;
 
 pub use addresses::AddressPool;
-pub use attached::{KeyFromSecret, KeyText};
+pub use attached::{KeyFromSecret, KeyQuota, KeyText};
 pub(crate) use ingress::annotation_rows;
 pub use ingress::{IngressOptions, ReportLine, ReportOutcome};
 
@@ -164,18 +164,25 @@ pub(crate) fn compile<'c>(cluster: &'c Cluster, settings: &'c Settings) -> Compi
     let policies = Policies::of(cluster);
     let attached = AttachedPolicies::of(cluster);
     let mut routes = Routes::of(RouteSources { cluster, policies: &policies, attached: &attached }, &mut gateways);
-    let ingresses = Ingresses::of(cluster, settings, &gateways, &policies, &mut routes.backends);
-    let compiled = || routes.definitions.iter();
+    let mut ingresses = Ingresses::of(cluster, settings, &gateways, &policies, &mut routes.backends);
+    // Nobody asks the routes and Ingresses for them any more: copies of thousands would cost more than all else that follows from one change.
+    let mut definitions: BTreeMap<String, Value> = BTreeMap::new();
+    let mut refusing: BTreeMap<String, Value> = BTreeMap::new();
+    for (id, document) in &mut routes.definitions {
+        definitions.insert(id.clone(), std::mem::take(&mut document.definition));
+        refusing.extend(document.refusing.take().map(|refusing| (id.clone(), refusing)));
+    }
+    definitions.append(&mut ingresses.definitions);
+    refusing.append(&mut ingresses.refusing);
     let mut documents = Documents {
-        definitions: compiled().map(|(id, document)| (id.clone(), document.definition.clone())).collect(),
+        definitions,
         listeners: gateways.listener_documents(),
         backends: routes.backends.documents(),
-        refusing: compiled().filter_map(|(id, document)| Some((id.clone(), document.refusing.clone()?))).collect(),
+        refusing,
         key_rings: attached.rings.clone(),
         ..Documents::default()
     };
-    documents.definitions.extend(ingresses.definitions.clone());
-    documents.listeners.extend(ingresses.listeners.clone());
+    documents.listeners.append(&mut ingresses.listeners);
     let mut tyk = TykResources::of(cluster);
     tyk.add_to(&mut documents);
     Compiled { cluster, settings, gateways, routes, policies, attached, ingresses, tyk, documents }

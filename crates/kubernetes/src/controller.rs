@@ -15,7 +15,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::watch::Receiver;
+use tokio::sync::watch::{Receiver, Sender};
 
 /// Changes that come within this time are one.
 const GATHERED: Duration = Duration::from_millis(50);
@@ -42,6 +42,8 @@ pub struct ControllerOptions {
     pub lease_namespace: Option<String>,
     /// Among several controllers, this one.
     pub identity: String,
+    /// Whether it wants to be the one that writes statuses. Otherwise it needs no rights to write.
+    pub writes_statuses: bool,
 }
 
 /// The gateway, which serves what the controller compiles. Its methods may block.
@@ -80,8 +82,8 @@ impl Controller {
         tracing::info!(server = %config.cluster_url, controller = options.controller_name, "watching the API server");
         let client = Client::try_from(config)?;
         let (leads_sender, leads) = tokio::sync::watch::channel(false);
-        let candidate = Candidate::new(client.clone(), &lease_namespace, LEASE, &options.identity);
-        let candidate = tokio::spawn(candidate.run(leads_sender));
+        let candidate = options.writes_statuses.then(|| Candidate::new(client.clone(), &lease_namespace, LEASE, &options.identity));
+        let candidate = tokio::spawn(elect(candidate, leads_sender));
         let stopped = async {
             // An error means that nobody can say so any more.
             let _ = stop.wait_for(|stop| *stop).await;
@@ -93,6 +95,14 @@ impl Controller {
         // With the last listener gone, the lease is let go.
         let _ = tokio::time::timeout(LET_GO_TIME_MAX, candidate).await;
         Ok(())
+    }
+}
+
+/// Says whether this process writes statuses. Without a candidate it never does, and asks nobody.
+async fn elect(candidate: Option<Candidate>, leads: Sender<bool>) {
+    match candidate {
+        Some(candidate) => candidate.run(leads).await,
+        None => leads.closed().await,
     }
 }
 
@@ -237,7 +247,6 @@ impl Served {
     /// it, requests are refused instead, and if even that is not taken, nothing is served.
     fn serve_guarded(&self) -> ServeReport {
         let mut report = self.sink.serve(&self.documents);
-        let mut documents = self.documents.clone();
         let unserved = |report: &ServeReport| -> Vec<String> {
             report.rejected.keys().filter(|id| self.documents.refusing.contains_key(*id)).cloned().collect()
         };
@@ -245,6 +254,7 @@ impl Served {
         if ids.is_empty() {
             return report;
         }
+        let mut documents = self.documents.clone();
         for id in ids {
             documents.definitions.extend(self.documents.refusing.get(&id).map(|refusing| (id, refusing.clone())));
         }

@@ -15,7 +15,8 @@ mod watch;
 mod writer;
 
 pub use compile::{
-    AddressPool, Documents, IngressOptions, KeyFromSecret, KeyText, ListenerStates, ReportLine, ReportOutcome, ServeReport,
+    AddressPool, Documents, IngressOptions, KeyFromSecret, KeyQuota, KeyText, ListenerStates, ReportLine, ReportOutcome,
+    ServeReport,
 };
 pub use controller::{Controller, ControllerOptions, DocumentSink};
 pub use manifests::{CheckedManifests, annotation_table, check_manifests};

@@ -15,14 +15,16 @@ mod tyk;
 
 pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort, TYK_EXTENSION};
 pub(crate) use attached::{
-    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BodyChange, CredentialPlace, ErrorRule,
-    ExternalCheck, HeaderSettings, JwtSettings, LimitPer, OidcSettings, PluginDriverName, PluginPhase, Plugins, RateLimitPolicy,
-    RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TokenAlgorithms, TrafficPolicy, TrafficSettings,
+    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BasicUserSettings, BodyChange,
+    CircuitBreakerSettings, ClientAuthorities, ConcurrentRequests, CredentialPlace, ErrorRule, ExternalCheck, FirewallMode,
+    FirewallPolicySettings, HeaderSettings, JwtSettings, KeyQuotaSettings, LimitPer, OidcSettings, PluginDriverName, PluginPhase,
+    Plugins, RateLimitPolicy, RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TokenAlgorithms, TrafficPolicy,
+    TrafficSettings,
 };
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,
 };
-pub(crate) use ingress::{Ingress, IngressBackend, IngressClass};
+pub(crate) use ingress::{Ingress, IngressBackend, IngressClass, IngressPort};
 pub(crate) use kinds::{ResourceKind, with_kinds};
 pub(crate) use metadata::{Key, Metadata, Object, Spec};
 pub(crate) use policy::{BackendTlsPolicy, BackendValidation, GrantedTo, PolicyTarget, ReferenceGrant, SubjectAltName};

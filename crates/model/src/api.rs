@@ -25,6 +25,7 @@ use crate::zero_values::DocumentKind;
 mod auth;
 mod authorization_proxy;
 mod cache;
+mod concurrency;
 mod cors;
 mod endpoint;
 mod graphql;
@@ -61,6 +62,7 @@ pub use auth::{
 };
 pub use authorization_proxy::AuthorizationProxy;
 pub use cache::{CacheOptions, SharedCache};
+pub use concurrency::ConcurrencyRules;
 pub use cors::Cors;
 pub use endpoint::{
     AccessEntry, Action, BodyFilter, BodySchema, BodyTemplate, CachedEndpoint, CircuitBreaker, EndpointEntry, EndpointMark,
@@ -92,9 +94,9 @@ pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use route::{
-    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathReplacement, PathRewrite, RouteAnswer, RouteAttachment,
-    RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries, RouteRewrite,
-    RouteRule, RouteSticky, RouteTimeouts, ValueMatch,
+    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathReplacement, PathRewrite, ResponseRewrites, RouteAnswer,
+    RouteAttachment, RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries,
+    RouteRewrite, RouteRule, RouteSticky, RouteTimeouts, SameSite, StartReplacement, ValueMatch,
 };
 pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
 pub use upstream::{

@@ -10,7 +10,7 @@ use crate::known_field::{self, ReportWhen::Refuse};
 use crate::problem::{Findings, Level, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -129,8 +129,10 @@ pub struct BackendTls {
 }
 
 impl RoutingTables {
-    /// The most listeners: each is a socket for each core.
-    pub const LISTENERS_MAX: usize = 1_024;
+    /// The most listeners: each has a router.
+    pub const LISTENERS_MAX: usize = 32_768;
+    /// The most addresses and ports of all listeners together: each is a socket for each core.
+    pub const SOCKETS_MAX: usize = 1_024;
     /// The most endpoints of a backend.
     pub const ENDPOINTS_MAX: usize = 512;
 
@@ -164,6 +166,19 @@ impl RoutingTables {
         let at = JsonPath::of("listeners");
         if self.listeners.len() > Self::LISTENERS_MAX {
             findings.error(&at, format!("must have at most {} entries", Self::LISTENERS_MAX));
+        }
+        let is_for_datagrams = |listener: &RouteListener| listener.protocol == ListenerProtocol::Udp;
+        let sockets: BTreeSet<(bool, u16, &str)> = self
+            .listeners
+            .values()
+            .flat_map(|listener| {
+                let addresses = listener.addresses.iter().map(String::as_str);
+                let any = listener.addresses.is_empty().then_some("");
+                addresses.chain(any).map(move |address| (is_for_datagrams(listener), listener.port, address))
+            })
+            .collect();
+        if sockets.len() > Self::SOCKETS_MAX {
+            findings.error(&at, format!("must have at most {} addresses and ports together", Self::SOCKETS_MAX));
         }
         for (name, listener) in &self.listeners {
             listener.check(&at.key(name), findings);

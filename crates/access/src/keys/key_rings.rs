@@ -19,6 +19,10 @@ pub struct RingKey {
     pub shown: String,
     pub alias: String,
     pub tags: Vec<String>,
+    /// Requests until the quota renews; 0 for no quota.
+    pub quota_max: i64,
+    /// Seconds from the first request until then.
+    pub quota_renewal_s: i64,
 }
 
 /// All rings, by name.
@@ -37,19 +41,26 @@ impl RingKey {
         key_format::digest(text)
     }
 
-    fn stored(&self) -> StoredKey {
-        let session = Session { alias: self.alias.clone(), tags: self.tags.clone(), ..Session::default() };
+    /// `before` is the key in the ring that this one replaces: its quota goes on.
+    fn stored(&self, before: Option<&StoredKey>) -> StoredKey {
+        let session = Session {
+            alias: self.alias.clone(),
+            tags: self.tags.clone(),
+            quota_max: self.quota_max,
+            quota_renewal_rate: self.quota_renewal_s,
+            ..Session::default()
+        };
         let stored = StoredSession { shown: self.shown.clone(), session };
-        StoredKey::new(stored.to_bytes().into(), None, true)
+        StoredKey::new(stored.to_bytes().into(), before.map(|key| key.counters().clone()), true)
     }
 }
 
 impl LoadedRing {
     /// Of several entries for one key, the first counts.
-    fn new(written: Vec<RingKey>) -> Self {
+    fn new(written: Vec<RingKey>, before: Option<&LoadedRing>) -> Self {
         let mut keys = HashMap::with_capacity(written.len());
         for key in &written {
-            keys.entry(key.digest).or_insert_with(|| key.stored());
+            keys.entry(key.digest).or_insert_with(|| key.stored(before.and_then(|ring| ring.keys.get(&key.digest))));
         }
         let by_shown = written.iter().map(|key| (key.shown.clone(), key.digest)).collect();
         LoadedRing { written, keys, by_shown }
@@ -65,8 +76,10 @@ impl Keys {
     pub fn set_rings(&self, rings: BTreeMap<String, Vec<RingKey>>) {
         let before = self.rings.load();
         let loaded = rings.into_iter().map(|(name, written)| {
-            let unchanged = before.0.get(&name).filter(|ring| ring.written == written).cloned();
-            (name, unchanged.unwrap_or_else(|| Arc::new(LoadedRing::new(written))))
+            let known = before.0.get(&name);
+            let unchanged = known.filter(|ring| ring.written == written).cloned();
+            let ring = unchanged.unwrap_or_else(|| Arc::new(LoadedRing::new(written, known.map(Arc::as_ref))));
+            (name, ring)
         });
         self.rings.store(Arc::new(KeyRings(Arc::new(loaded.collect()))));
     }
@@ -84,7 +97,8 @@ impl Keys {
 
     /// The same keys for a rehearsal, with counters of their own.
     pub(super) fn rehearsed_rings(&self) -> ArcSwap<KeyRings> {
-        let copy = |(name, ring): (&String, &Arc<LoadedRing>)| (name.clone(), Arc::new(LoadedRing::new(ring.written.clone())));
+        let copy =
+            |(name, ring): (&String, &Arc<LoadedRing>)| (name.clone(), Arc::new(LoadedRing::new(ring.written.clone(), None)));
         ArcSwap::from_pointee(KeyRings(Arc::new(self.rings.load().0.iter().map(copy).collect())))
     }
 }

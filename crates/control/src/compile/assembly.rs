@@ -1,7 +1,7 @@
 //! Combines compiled APIs to a snapshot: the routers of all ports and listeners.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use tollgate_data::client_tls::ListenerTlsTable;
@@ -10,7 +10,7 @@ use tollgate_data::listeners::{PortListener, PortListeners};
 use tollgate_data::port::{PortProtocol, PortTerms, SnapshotPort};
 use tollgate_data::registry::Registry;
 use tollgate_data::route::{Found, Router, RouterBuilder, listen_path_weight, normal_domain};
-use tollgate_data::route_rules::{CompiledMatch, MatchOrder, PathClass};
+use tollgate_data::route_rules::{CompiledMatch, MatchOrder, PathClass, RouteAttached};
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::{CompiledApi, Snapshot};
 use tollgate_model::routing::{ListenerProtocol, RouteListener};
@@ -132,7 +132,8 @@ fn router(apis: &[Arc<CompiledApi>], number: u16, settings: &Settings, problems:
         let own = listen_paths.iter().map(|(index, path)| RouterEntry::of_listen_path(*index, path));
         let mut entries: Vec<RouterEntry<'_>> = own.collect();
         if number == 0 {
-            entries.extend(rule_entries(apis, ""));
+            let attached = attachments(apis).remove("").unwrap_or_default();
+            entries.extend(rule_entries(apis, &attached));
         }
         // Stable: equal listen paths stay in the order of their files.
         entries.sort_by(|one, other| one.rank.cmp(&other.rank));
@@ -190,21 +191,33 @@ impl<'a> RouterEntry<'a> {
 }
 
 /// The matches of all routes that are attached to a listener; an empty name is that of the gateway's own port.
-fn rule_entries<'a>(apis: &'a [Arc<CompiledApi>], listener: &str) -> Vec<RouterEntry<'a>> {
+/// What is attached to each listener: the place of an API, and its attachment.
+type Attachments<'a> = HashMap<&'a str, Vec<(usize, &'a RouteAttached)>>;
+
+/// All attachments, looked for once: there may be as many listeners as APIs.
+fn attachments(apis: &[Arc<CompiledApi>]) -> Attachments<'_> {
+    let mut found = Attachments::new();
+    for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
+        for attached in api.route.iter().flat_map(|route| &route.attached) {
+            found.entry(attached.listener.as_str()).or_default().push((index, attached));
+        }
+    }
+    found
+}
+
+fn rule_entries<'a>(apis: &'a [Arc<CompiledApi>], attached: &[(usize, &'a RouteAttached)]) -> Vec<RouterEntry<'a>> {
     let mut entries = Vec::new();
     let any = [None];
-    for (index, api) in apis.iter().enumerate().filter(|(_, api)| !api.internal) {
-        let Some(route) = &api.route else { continue };
-        for attached in route.attached.iter().filter(|attached| attached.listener == listener) {
-            for matched in &route.matches {
-                let own: &[String] = if matched.hosts.is_empty() { &attached.hosts } else { &matched.hosts };
-                let own: Vec<Option<&str>> = own.iter().map(|host| Some(host.as_str())).collect();
-                entries.extend(if own.is_empty() { any.as_slice() } else { &own }.iter().map(|host| RouterEntry {
-                    api: index,
-                    kind: EntryKind::Rule(*host, matched),
-                    rank: (Reverse(specificity(*host)), matched.order(), &route.precedence, &api.id),
-                }));
-            }
+    for (index, attached) in attached {
+        let Some((api, route)) = apis.get(*index).and_then(|api| Some((api, api.route.as_ref()?))) else { continue };
+        for matched in &route.matches {
+            let own: &[String] = if matched.hosts.is_empty() { &attached.hosts } else { &matched.hosts };
+            let own: Vec<Option<&str>> = own.iter().map(|host| Some(host.as_str())).collect();
+            entries.extend(if own.is_empty() { any.as_slice() } else { &own }.iter().map(|host| RouterEntry {
+                api: *index,
+                kind: EntryKind::Rule(*host, matched),
+                rank: (Reverse(specificity(*host)), matched.order(), &route.precedence, &api.id),
+            }));
         }
     }
     entries
@@ -229,6 +242,7 @@ fn listener_ports(
 ) -> BTreeMap<u32, SnapshotPort> {
     let mut ports: BTreeMap<u32, SnapshotPort> = BTreeMap::new();
     let mut tls: BTreeMap<u32, ListenerTlsTable> = BTreeMap::new();
+    let attached = attachments(apis);
     let table = registry.routing.listeners();
     registry.routing.keep_tls(|name| table.contains_key(name));
     for (name, listener) in table.iter() {
@@ -266,7 +280,7 @@ fn listener_ports(
                 tls.entry(socket).or_default();
             }
             let is_taken = port.terms != terms || {
-                let router = listener_router(apis, name);
+                let router = listener_router(apis, attached.get(name.as_str()).map_or(&[], Vec::as_slice));
                 let entry = PortListener { name: name.clone(), protocol: listener.protocol, router };
                 !port.listeners.as_mut().is_some_and(|listeners| listeners.add(&listener.host, entry))
             };
@@ -297,8 +311,8 @@ fn listener_ports(
     ports
 }
 
-fn listener_router(apis: &[Arc<CompiledApi>], listener: &str) -> Router {
-    let mut entries = rule_entries(apis, listener);
+fn listener_router(apis: &[Arc<CompiledApi>], attached: &[(usize, &RouteAttached)]) -> Router {
+    let mut entries = rule_entries(apis, attached);
     entries.sort_by(|one, other| one.rank.cmp(&other.rank));
     let mut builder = RouterBuilder::default();
     for entry in entries {

@@ -17,7 +17,7 @@ use tollgate_data::target_pool::TargetPool;
 use tollgate_data::upstream::{Upstream, without_credentials};
 use tollgate_model::api::{
     ApiDefinition, RetryCause, RouteBackend, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRetries, RouteRule,
-    RouteSticky, ValueMatch,
+    RouteSticky, SameSite, ValueMatch,
 };
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -194,9 +194,21 @@ fn mirrors(definition: &ApiDefinition, written: &[RouteMirror], at: &str, contex
 }
 
 fn sticky(written: &RouteSticky) -> Sticky {
-    let mut attributes = "; Path=/; HttpOnly; SameSite=Lax".to_owned();
+    let path = if written.path.is_empty() { "/" } else { &written.path };
+    let same_site = match written.same_site {
+        SameSite::Lax => "Lax",
+        SameSite::Strict => "Strict",
+        SameSite::None => "None",
+    };
+    let mut attributes = format!("; Path={path}; HttpOnly; SameSite={same_site}");
     if written.absolute_timeout_s > 0 {
         attributes.push_str(&format!("; Max-Age={}", written.absolute_timeout_s));
+    }
+    if !written.domain.is_empty() {
+        attributes.push_str(&format!("; Domain={}", written.domain));
+    }
+    if written.secure {
+        attributes.push_str("; Secure");
     }
     Sticky { name: written.cookie.clone(), attributes }
 }

@@ -5,7 +5,6 @@ use super::class::{external_place, external_policy_place};
 use super::routing_file::set_backends;
 use super::store::{DefinitionStore, ExternalTexts, PlacedText, ReloadReport};
 use crate::compile::sockets;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -17,10 +16,10 @@ use tollgate_model::{Level, Problem};
 /// Documents of one source. One with the id of a definition or policy of the gateway's own does not count.
 #[derive(Clone, Debug, Default)]
 pub struct ExternalDocuments {
-    /// Definitions by the ids of their APIs.
-    pub definitions: BTreeMap<String, Value>,
-    /// Policies by their ids.
-    pub policies: BTreeMap<String, Value>,
+    /// Definitions in JSON by the ids of their APIs.
+    pub definitions: BTreeMap<String, Vec<u8>>,
+    /// Policies in JSON by their ids.
+    pub policies: BTreeMap<String, Vec<u8>>,
     /// Certificates by the ids that definitions name: PEM text of a chain, with or without its private key. They are those of all sources.
     pub certificates: BTreeMap<String, String>,
     /// Listeners by name.
@@ -106,6 +105,6 @@ impl DefinitionStore {
     }
 }
 
-fn placed(documents: BTreeMap<String, Value>, place: impl Fn(&str) -> PathBuf) -> Vec<PlacedText> {
-    documents.into_iter().map(|(id, value)| (id.clone(), place(&id), value.to_string().into_bytes())).collect()
+fn placed(documents: BTreeMap<String, Vec<u8>>, place: impl Fn(&str) -> PathBuf) -> Vec<PlacedText> {
+    documents.into_iter().map(|(id, text)| (id.clone(), place(&id), text)).collect()
 }

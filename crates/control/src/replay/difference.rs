@@ -136,9 +136,8 @@ fn cause_of_refusals(old: &RehearsedVerdict, new: &RehearsedVerdict) -> Option<D
 /// What a refusal is about.
 fn cause_class(cause: &str) -> DifferenceCause {
     match cause {
-        "key_rate_limit" | "api_rate_limit" | "quota_exceeded" | "org_quota" | "org_rate_limit" | "address_rate_limit" => {
-            DifferenceCause::Limit
-        }
+        "key_rate_limit" | "api_rate_limit" | "quota_exceeded" | "org_quota" | "org_rate_limit" => DifferenceCause::Limit,
+        "address_rate_limit" | "concurrency_limit" => DifferenceCause::Limit,
         "api_disallowed" | "resource_disallowed" => DifferenceCause::Rights,
         "endpoint_forbidden" | "method_not_allowed" => DifferenceCause::Rights,
         "request_too_large" | "length_required" | "body_invalid" | "body_not_json" | "request_invalid" | "schema_missing" => {

@@ -73,6 +73,11 @@ impl AllowList {
 }
 
 impl CallerCertificate {
+    /// It in DER, without those of its authorities.
+    pub fn der(&self) -> &[u8] {
+        self.chain.first().map_or(&[], |leaf| leaf.as_ref())
+    }
+
     /// Whether an authority issued the certificate; the verdict is cached.
     fn is_issued<T>(&self, authority: &str, ask: impl FnOnce(&[CertificateDer<'static>]) -> Option<T>) -> bool {
         let mut asked = self.asked.borrow_mut();

@@ -6,6 +6,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 use std::time::Duration;
 use tollgate_access::keys::AskedKeys;
+use tollgate_engine::IpPermit;
 use tollgate_model::session::Session;
 use tollgate_observe::{GraphqlFacts, WafFacts};
 use tollgate_plugin::PluginRequest;
@@ -39,6 +40,8 @@ pub struct Notes {
     pub asked_keys: AskedKeys,
     /// Since when the request has been held for its limits.
     pub limits_since: Option<Duration>,
+    /// What counts the request among those in progress, until it ends.
+    pub permits: Vec<IpPermit>,
     /// The place of what response hooks see of the request.
     pub response_view: Option<Rc<OnceCell<ResponseView>>>,
 }

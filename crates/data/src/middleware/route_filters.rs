@@ -8,10 +8,14 @@ use crate::header_names::HeaderNames;
 use crate::refusal::{Refusal, RefusalText};
 use crate::request_text::{RequestText, scheme};
 use crate::route_rules::{RulePathRewrite, RuleRewrite, header_changes};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tollgate_model::api::{RouteAnswer, RouteRedirect};
 
 pub(super) struct RouteFilters {
     request: Vec<HeaderChange>,
+    /// The header with the client's certificate.
+    certificate_header: Option<String>,
     answer: Option<Refusal>,
     redirect: Option<RuleRedirect>,
     rewrite: Option<RuleRewrite>,
@@ -42,12 +46,16 @@ impl RouteFilters {
         };
         let filters = RouteFilters {
             request: header_changes(&rule.request_headers),
+            certificate_header: Some(rule.client_certificate_header.clone()).filter(|name| !name.is_empty()),
             answer: rule.answer.as_ref().map(answer),
             redirect: redirect.map_err(|error| report("redirect", error)).ok()?,
             rewrite: rewrite.map_err(|error| report("rewrite", error)).ok()?,
         };
-        let acts =
-            !filters.request.is_empty() || filters.answer.is_some() || filters.redirect.is_some() || filters.rewrite.is_some();
+        let acts = !filters.request.is_empty()
+            || filters.certificate_header.is_some()
+            || filters.answer.is_some()
+            || filters.redirect.is_some()
+            || filters.rewrite.is_some();
         acts.then(|| Box::new(filters) as Box<dyn Middleware>)
     }
 }
@@ -59,7 +67,7 @@ fn answer(written: &RouteAnswer) -> Refusal {
 
 impl Middleware for RouteFilters {
     fn header_names(&self, names: &mut HeaderNames) {
-        self.request.iter().for_each(|change| names.add(change.name()));
+        self.request.iter().map(HeaderChange::name).chain(self.certificate_header.as_deref()).for_each(|name| names.add(name));
     }
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
@@ -73,6 +81,13 @@ impl Middleware for RouteFilters {
         }
         for change in &self.request {
             change.apply(&exchange.request.headers, &mut exchange.outgoing.edits);
+        }
+        if let Some(name) = &self.certificate_header {
+            let edits = &mut exchange.outgoing.edits;
+            edits.remove(&exchange.request.headers, name);
+            if let Some(certificate) = exchange.arrival.tls.and_then(|tls| tls.certificate.as_ref()) {
+                edits.add(name, escaped_pem(certificate.der()).as_bytes());
+            }
         }
         if let Some(rewrite) = &self.rewrite {
             rewrite.apply(exchange);
@@ -122,6 +137,27 @@ impl RuleRedirect {
         let query = url.query.as_deref().map_or_else(String::new, |query| format!("?{query}"));
         format!("{scheme}://{host}{port}{path}{query}")
     }
+}
+
+/// A certificate in PEM, in one line: what no URL may have in it is escaped.
+fn escaped_pem(der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let mut escaped = String::with_capacity(text.len() + text.len() / 16 + 96);
+    escaped.push_str("-----BEGIN%20CERTIFICATE-----%0A");
+    for (index, letter) in text.chars().enumerate() {
+        // RFC 7468 §2: lines of 64 characters.
+        if index > 0 && index % 64 == 0 {
+            escaped.push_str("%0A");
+        }
+        match letter {
+            '+' => escaped.push_str("%2B"),
+            '/' => escaped.push_str("%2F"),
+            '=' => escaped.push_str("%3D"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped.push_str("%0A-----END%20CERTIFICATE-----%0A");
+    escaped
 }
 
 /// A host and its port, if it has one.

@@ -22,8 +22,17 @@ const FOLDERS: [&str; 3] = ["", "rules", "@owasp_crs"];
 /// The settings of a release, which come before its rules: the operator's own, else the release's.
 const SETUPS: [&str; 3] = ["crs-setup.conf", "crs-setup.conf.example", "@crs-setup.conf.example"];
 
-/// Files as they are, in order. One that changes makes another set.
-type RulesetKey = Vec<(PathBuf, u64, Option<SystemTime>)>;
+/// The name of an API's own text in problems.
+const OWN_TEXT: &str = "tollgate.waf.rules";
+
+/// Files as they are, in order, and an API's own text. What changes makes another set.
+type RulesetKey = (Vec<(PathBuf, u64, Option<SystemTime>)>, String);
+
+/// What a set is compiled from, in order.
+enum RuleSource<'t> {
+    File(PathBuf),
+    Text(&'t str),
+}
 
 /// Compiled rules by their files, as long as an API uses them. A reload that leaves the files as they are keeps them.
 #[derive(Default)]
@@ -34,36 +43,43 @@ impl RuleLibrary {
     pub(super) fn ruleset(&self, settings: &WafSettings, written: &WafRules) -> Result<Arc<Ruleset>, (String, String)> {
         let own = own_files(settings, &written.rule_files)?;
         let unusable = |why: String| ("$.tollgate.waf".to_owned(), why);
-        let rules = match settings.rules.as_os_str().is_empty() {
-            true if own.is_empty() => {
+        let text = written.rules.as_str();
+        let rules = match settings.rules.as_os_str().is_empty() || !written.core_rules {
+            true if !written.core_rules && (!own.is_empty() || !text.is_empty()) => Vec::new(),
+            true if !written.core_rules => {
+                return Err(unusable("there are no rules: without core_rules it needs rules or rule_files".to_owned()));
+            }
+            true if own.is_empty() && text.is_empty() => {
                 let why = "there are no rules: `tollgate.waf.rules` of the configuration names no directory";
                 return Err(unusable(why.to_owned()));
             }
             true => Vec::new(),
             false => release_files(&settings.rules).map_err(|why| unusable(format!("{}: {why}", settings.rules.display())))?,
         };
-        let files = in_order(rules, own);
-        let key = key(&files).map_err(unusable)?;
-        self.get(key, &files).map_err(unusable)
+        let sources = in_order(rules, own, text);
+        let key = (key(&sources).map_err(unusable)?, text.to_owned());
+        self.get(key, &sources).map_err(unusable)
     }
 
-    fn get(&self, key: RulesetKey, files: &[PathBuf]) -> Result<Arc<Ruleset>, String> {
+    fn get(&self, key: RulesetKey, sources: &[RuleSource<'_>]) -> Result<Arc<Ruleset>, String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, rules| rules.strong_count() > 0);
         if let Some(rules) = known.get(&key).and_then(Weak::upgrade) {
             return Ok(rules);
         }
-        let rules = Arc::new(compile(files)?);
+        let rules = Arc::new(compile(sources)?);
         known.insert(key, Arc::downgrade(&rules));
         Ok(rules)
     }
 }
 
 /// Settings of the release, own rules, rules of the release.
-fn in_order(rules: Vec<PathBuf>, own: Vec<PathBuf>) -> Vec<PathBuf> {
+fn in_order(rules: Vec<PathBuf>, own: Vec<PathBuf>, text: &str) -> Vec<RuleSource<'_>> {
     let is_setup = |path: &PathBuf| path.file_name().is_some_and(|name| SETUPS.iter().any(|setup| name == *setup));
     let (setup, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(is_setup);
-    setup.into_iter().chain(own).chain(rules).collect()
+    let text = Some(RuleSource::Text(text)).filter(|_| !text.is_empty());
+    let files = |list: Vec<PathBuf>| list.into_iter().map(RuleSource::File);
+    files(setup).chain(files(own)).chain(text).chain(files(rules)).collect()
 }
 
 fn own_files(settings: &WafSettings, names: &[String]) -> Result<Vec<PathBuf>, (String, String)> {
@@ -118,7 +134,11 @@ fn release_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
     if files.is_empty() { Err("has no rules".to_owned()) } else { Ok(files) }
 }
 
-fn key(files: &[PathBuf]) -> Result<RulesetKey, String> {
+fn key(sources: &[RuleSource<'_>]) -> Result<Vec<(PathBuf, u64, Option<SystemTime>)>, String> {
+    let files = sources.iter().filter_map(|source| match source {
+        RuleSource::File(path) => Some(path),
+        RuleSource::Text(_) => None,
+    });
     let one = |path: &PathBuf| {
         let about = fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
         if about.len() > FILE_BYTES_MAX {
@@ -126,12 +146,19 @@ fn key(files: &[PathBuf]) -> Result<RulesetKey, String> {
         }
         Ok((path.clone(), about.len(), about.modified().ok()))
     };
-    files.iter().map(one).collect()
+    files.map(one).collect()
 }
 
-fn compile(files: &[PathBuf]) -> Result<Ruleset, String> {
+fn compile(sources: &[RuleSource<'_>]) -> Result<Ruleset, String> {
     let mut read = RuleFiles::default();
-    for path in files {
+    for source in sources {
+        let path = match source {
+            RuleSource::File(path) => path,
+            RuleSource::Text(text) => {
+                read.add(OWN_TEXT, (*text).to_owned());
+                continue;
+            }
+        };
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         read.add(&name, String::from_utf8_lossy(&text).into_owned());

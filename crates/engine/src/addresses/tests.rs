@@ -5,7 +5,7 @@ fn ip(text: &str) -> IpAddr {
 }
 
 fn limit(connections_max: u32) -> Arc<AddressLimit> {
-    AddressLimit::new(connections_max, Arc::new(|address| address == ip("10.0.0.1")))
+    Arc::new(AddressLimit::new(connections_max, Arc::new(|address| address == ip("10.0.0.1"))))
 }
 
 #[test]

@@ -197,3 +197,60 @@ fn clients_are_sent_to_log_in() {
     assert_eq!(ask(&gateway, "a.test", "/", &["Cookie: user=joe"]).status, 200);
     assert_eq!(upstream.last().header("x-user"), Some("joe"));
 }
+
+#[test]
+fn places_of_backends_become_those_of_clients() {
+    let upstream = Upstream::start(|_| {
+        let lines = [
+            "Location: http://shop.internal/app/x",
+            "Set-Cookie: a=1; Path=/app; Domain=.shop.internal; HttpOnly",
+            "Set-Cookie: b=2; Path=/other",
+        ];
+        reply("302 Found", &lines, "")
+    });
+    let rewrites = json!({
+        "locations": [{"from": "http://shop.internal/app/", "to": "https://shop.example/"}],
+        "cookie_paths": [{"from": "/app", "to": "/"}],
+        "cookie_domains": [{"from": "shop.internal", "to": "shop.example"}],
+    });
+    let rules = json!([
+        {"matches": [{"path": {"prefix": "/new"}}], "response_rewrites": rewrites, "backends": [{"url": upstream.url()}]},
+        {"backends": [{"url": upstream.url()}]},
+    ]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    let changed = ask(&gateway, "a.test", "/new", &[]);
+    assert_eq!(changed.header("location"), Some("https://shop.example/x"));
+    assert_eq!(changed.head.all("set-cookie"), ["a=1; Path=/; Domain=shop.example; HttpOnly", "b=2; Path=/other"]);
+    let other = ask(&gateway, "a.test", "/", &[]);
+    assert_eq!(other.header("location"), Some("http://shop.internal/app/x"));
+    assert_eq!(other.head.all("set-cookie").len(), 2);
+}
+
+#[test]
+fn a_cookie_that_names_a_target_has_the_attributes_of_the_rule() {
+    let upstream = Upstream::ok();
+    let rule = |path: &str, sticky: Value| json!({"matches": [{"path": {"prefix": path}}], "sticky": sticky, "backends": [{"url": upstream.url()}]});
+    let rules = json!([
+        rule("/one", json!({"cookie": "c"})),
+        rule(
+            "/two",
+            json!({"cookie": "c", "path": "/two", "domain": "a.test", "secure": true, "same_site": "none", "absolute_timeout_s": 9})
+        ),
+    ]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    let attributes = |target: &str| {
+        let response = ask(&gateway, "a.test", target, &[]);
+        response.header("set-cookie").and_then(|line| line.split_once("; ")).map(|(_, rest)| rest.to_owned())
+    };
+    assert_eq!(attributes("/one").as_deref(), Some("Path=/; HttpOnly; SameSite=Lax"));
+    assert_eq!(attributes("/two").as_deref(), Some("Path=/two; HttpOnly; SameSite=None; Max-Age=9; Domain=a.test; Secure"));
+}
+
+#[test]
+fn a_client_can_not_say_that_it_has_shown_a_certificate() {
+    let upstream = Upstream::ok();
+    let rules = json!([{"client_certificate_header": "ssl-client-cert", "backends": [{"url": upstream.url()}]}]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    assert_eq!(ask(&gateway, "a.test", "/", &["SSL-Client-Cert: mine"]).status, 200);
+    assert_eq!(upstream.last().header("ssl-client-cert"), None);
+}

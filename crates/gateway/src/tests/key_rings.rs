@@ -14,6 +14,8 @@ fn set(gateway: &Gateway, ring: &str, keys: &[&str]) {
         shown: format!("test/{}", text.len()),
         alias: "alice".to_owned(),
         tags: Vec::new(),
+        quota_max: 3,
+        quota_renewal_s: 86_400,
     };
     gateway.keys().set_rings(BTreeMap::from([(ring.to_owned(), keys.iter().map(key).collect())]));
 }
@@ -61,4 +63,16 @@ fn a_ring_without_a_name_is_refused() {
     let gateway = Gateway::start(json!({}), [keyed("a", &upstream).set("tollgate", json!({"key_ring": {}}))]);
     assert_eq!(gateway.get("/a/").status, 404);
     assert!(gateway.log().contains("$.tollgate.key_ring.name"), "{}", gateway.log());
+}
+
+#[test]
+fn a_quota_goes_on_when_its_ring_changes() {
+    let upstream = Upstream::ok();
+    let gateway = Gateway::start(json!({}), [keyed("a", &upstream).set("tollgate", json!({"key_ring": {"name": "r"}}))]);
+    let other = "another key of it";
+    set(&gateway, "r", &[KEY]);
+    assert_eq!([(); 2].map(|()| call(&gateway, "/a/", KEY).status), [200; 2]);
+    set(&gateway, "r", &[KEY, other]);
+    assert_eq!([(); 2].map(|()| call(&gateway, "/a/", KEY).status), [200, 403], "the quota began anew");
+    assert_eq!(call(&gateway, "/a/", other).status, 200);
 }

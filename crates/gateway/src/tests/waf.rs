@@ -285,3 +285,31 @@ fn work_beyond_the_budget_is_refused() {
     assert_eq!((response.status, response.text()), (413, error_json("The request takes too much work to inspect")));
     assert_eq!(sent(&gateway, "POST", "/seen/", &[FORM], &body).status, 200);
 }
+
+#[test]
+fn rules_may_stand_in_the_definition_alone_or_before_the_others() {
+    let upstream = Upstream::ok();
+    let own = "SecRule ARGS:coupon \"!@rx ^[A-Z0-9]{8}$\" \"id:1000001,phase:2,deny,msg:'Not a coupon'\"";
+    let gateway = start([
+        guarded("alone", &upstream, json!({"rules": own, "core_rules": false})),
+        guarded("both", &upstream, json!({"rules": own})),
+        guarded("nothing", &upstream, json!({"core_rules": false})),
+        guarded("broken", &upstream, json!({"rules": "SecRule ARGS \"@nothing x\" \"id:1,deny\""})),
+    ]);
+    for (target, status) in [
+        ("/alone/?coupon=ABCD1234", 200),
+        ("/alone/?coupon=no", 403),
+        ("/alone/?q=%3Cscript%3Ealert(1)%3C/script%3E", 200),
+        ("/both/?coupon=no", 403),
+        ("/both/?q=%3Cscript%3Ealert(1)%3C/script%3E", 403),
+        ("/both/?coupon=ABCD1234", 200),
+        ("/nothing/", 404),
+        ("/broken/", 404),
+    ] {
+        let response = sent(&gateway, "GET", target, &[], "");
+        assert_eq!(response.status, status, "{target}: {response}");
+    }
+    let log = gateway.log();
+    assert!(log.contains("without core_rules it needs rules or rule_files"), "{log}");
+    assert!(log.contains("tollgate.waf.rules:1"), "{log}");
+}

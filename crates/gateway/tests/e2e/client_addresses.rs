@@ -9,7 +9,7 @@ use socket2::{Domain, Socket, Type};
 use crate::harness::certificates::{Authority, client};
 use crate::harness::http2::{ask, converse};
 use crate::harness::wire::Broken;
-use crate::harness::{Connection, Gateway, Setup, Upstream, api, eventually, get, request};
+use crate::harness::{Connection, Gateway, PATIENCE, Setup, Upstream, api, eventually, get, request};
 
 /// A connection from another address of this machine.
 fn from(address: &str, port: u16) -> Connection {
@@ -238,4 +238,53 @@ fn clients_behind_a_proxy_have_rates_of_their_own_and_the_proxy_has_none() {
     ] {
         assert_eq!([ask(client), ask(client), ask(client)], statuses, "{client}");
     }
+}
+
+#[test]
+fn one_address_has_only_so_many_requests_in_progress() {
+    let (upstream, arrived, go_on) = crate::drain::held();
+    let limited = |id: &str, rules: Value| api(id, &format!("/{id}/"), &upstream.url()).set("tollgate/concurrency", rules);
+    let gateway = Gateway::start(
+        json!({}),
+        [
+            limited("a", json!({"per_address": 2})),
+            limited("b", json!({"per_address": 1, "exempt": ["127.0.0.0/8"]})),
+            limited("c", json!({"per_address": 0})),
+        ],
+    );
+    let begin = |mut client: Connection, target: &str| {
+        client.send(get(target));
+        arrived.recv_timeout(PATIENCE).expect("the request is at the upstream");
+        client
+    };
+    let mut first = begin(gateway.connect(), "/a/");
+    let mut second = begin(gateway.connect(), "/a/");
+    let refused = gateway.get("/a/");
+    assert_eq!(refused.status, 429, "{refused}");
+    // Another address has its own, and so has another API.
+    let mut other = begin(from("127.0.0.2", gateway.port), "/a/");
+    let mut exempt = [begin(gateway.connect(), "/b/"), begin(gateway.connect(), "/b/")];
+    go_on.send(()).unwrap();
+    let mut ended = 0;
+    let mut rest = vec![&mut first, &mut second, &mut other];
+    rest.extend(exempt.iter_mut());
+    // Who is answered first is open: all are told to go on.
+    for _ in 1..rest.len() {
+        go_on.send(()).unwrap();
+    }
+    for client in rest {
+        assert_eq!(client.response("GET").status, 200);
+        ended += 1;
+    }
+    assert_eq!(ended, 5);
+    eventually("those that have ended make room", || {
+        let mut client = gateway.connect();
+        client.send(get("/a/"));
+        let is_there = arrived.recv_timeout(std::time::Duration::from_millis(100)).is_ok();
+        if is_there {
+            go_on.send(()).unwrap();
+        }
+        client.response("GET").status == 200
+    });
+    assert_eq!(gateway.get("/c/").status, 404, "a limit of nothing is a mistake");
 }

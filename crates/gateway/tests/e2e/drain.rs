@@ -10,7 +10,7 @@ use crate::harness::{Gateway, PATIENCE, Upstream, api, eventually, get, ok};
 use crate::upgrade;
 
 /// An upstream that says when a request has come and answers when it is told to.
-fn held() -> (Upstream, Receiver<()>, Sender<()>) {
+pub(crate) fn held() -> (Upstream, Receiver<()>, Sender<()>) {
     let (arrived, wait_arrived) = channel();
     let (go_on, wait) = channel::<()>();
     let (arrived, wait) = (Mutex::new(arrived), Mutex::new(wait));

@@ -7,7 +7,7 @@ mod rate_limits;
 mod status;
 mod traffic;
 
-pub use key_ring::{KeyFromSecret, KeyText};
+pub use key_ring::{KeyFromSecret, KeyQuota, KeyText};
 pub(super) use status::statuses_of_policies;
 
 use crate::cluster::{Cluster, Objects};

@@ -2,11 +2,15 @@
 //! host are one: of equal paths, that of the older Ingress is served.
 
 mod annotations;
+mod backend_place;
 mod canary;
 mod classes;
 mod definition;
 mod draft;
+mod firewall_settings;
 mod hosts;
+mod options;
+mod passthrough;
 mod paths;
 mod report;
 mod rules;
@@ -14,6 +18,7 @@ mod secrets;
 mod settings;
 mod sockets;
 
+pub use options::IngressOptions;
 pub use report::{ReportLine, ReportOutcome};
 
 use super::Settings;
@@ -23,6 +28,7 @@ use super::gateways::Gateways;
 use super::policies::Policies;
 use crate::cluster::Cluster;
 use crate::objects::{Ingress, IngressBackend, Key, Object};
+use backend_place::BackendPlace;
 use canary::CanaryPath;
 use definition::Purpose;
 use draft::{HostTerms, IngressDraft, host_terms};
@@ -38,46 +44,14 @@ pub(crate) fn annotation_rows() -> impl Iterator<Item = (&'static str, &'static 
     annotations::rows().map(|row| (row.name, row.outcome(), row.becomes))
 }
 
-/// What is served of Ingresses, and where.
-#[derive(Clone, Debug)]
-pub struct IngressOptions {
-    /// The `controller` of the classes that are served.
-    pub controller_name: String,
-    /// Names of classes whose Ingresses are served, whatever their controller is.
-    pub classes: Vec<String>,
-    /// Whether Ingresses without a class are served.
-    pub serves_without_class: bool,
-    /// Their address; `None` for one of the pool.
-    pub address: Option<IpAddr>,
-    pub http_port: u16,
-    pub https_port: u16,
-    /// `namespace/name` of the Secret whose certificate hosts without one have.
-    pub default_certificate: Option<String>,
-    /// `namespace/name:port` of the service for requests that nothing else gets.
-    pub default_backend: Option<String>,
-}
-
-impl Default for IngressOptions {
-    fn default() -> Self {
-        IngressOptions {
-            controller_name: "tollgate.dev/ingress-controller".to_owned(),
-            classes: Vec::new(),
-            serves_without_class: false,
-            address: None,
-            http_port: 80,
-            https_port: 443,
-            default_certificate: None,
-            default_backend: None,
-        }
-    }
-}
-
 /// What follows from all Ingresses.
 #[derive(Default)]
 pub(super) struct Ingresses<'c> {
     pub objects: Vec<&'c Object<Ingress>>,
     pub address: Option<IpAddr>,
     pub definitions: BTreeMap<String, Value>,
+    /// In the place of definitions that the gateway does not take.
+    pub refusing: BTreeMap<String, Value>,
     pub listeners: BTreeMap<String, Value>,
     pub reports: BTreeMap<Key, Vec<ReportLine>>,
 }
@@ -103,11 +77,19 @@ impl<'c> Ingresses<'c> {
         let address = addresses::of_ingresses(&settings.pool, options.address, written, &taken);
         let mut ingresses = Ingresses { objects, address, ..Ingresses::default() };
         let canaries = canaries(&mut drafts);
-        let mut maker =
-            RuleMaker { cluster, backends: &*backends, policies, hosts: &hosts, canaries: &canaries, used: Default::default() };
+        let mut maker = RuleMaker {
+            cluster,
+            backends: &*backends,
+            policies,
+            hosts: &hosts,
+            canaries: &canaries,
+            used: Default::default(),
+            serves_external_names: options.serves_external_names,
+        };
         let rules: Vec<Vec<DraftRule>> =
             drafts.iter_mut().map(|draft| if draft.settings.is_canary { Vec::new() } else { maker.rules(draft) }).collect();
         let default_backend = options.default_backend.as_deref().map(|written| default_backend(&mut maker, written));
+        let streams = passthrough::streams(&mut maker, &mut drafts);
         let used = maker.used;
         if let Some(address) = address {
             ingresses.serve(
@@ -118,6 +100,13 @@ impl<'c> Ingresses<'c> {
                 (&hosts, Sockets::of(gateways, address, (options.http_port, options.https_port))),
                 default_backend,
             );
+            for (id, definition) in streams {
+                let listener = definition.pointer("/tollgate/route/attached/0/listener").and_then(Value::as_str);
+                if listener.is_some_and(|listener| ingresses.listeners.contains_key(listener)) {
+                    ingresses.definitions.insert(id, definition);
+                }
+            }
+            ingresses.refusing = definition::all_refusing(&ingresses.definitions);
         }
         backends.add(&used, &BTreeSet::new());
         ingresses.reports = drafts.into_iter().map(|draft| (draft.object.metadata.key(), draft.settings.report)).collect();
@@ -131,7 +120,7 @@ impl<'c> Ingresses<'c> {
         drafts: &mut [IngressDraft<'c>],
         rules: &[Vec<DraftRule>],
         (hosts, sockets): (&BTreeMap<String, HostTerms>, Sockets),
-        default_backend: Option<Result<String, String>>,
+        default_backend: Option<Result<BackendPlace, String>>,
     ) {
         let default_certificate = options.default_certificate.as_deref().map(|written| {
             let (namespace, name) = written.split_once('/').unwrap_or(("default", written));
@@ -146,8 +135,13 @@ impl<'c> Ingresses<'c> {
                 draft.settings.note("spec", ReportOutcome::NotCarried, why);
             }
             for host in draft.all_hosts() {
-                if hosts.get(&host).is_some_and(HostTerms::needs_own_listener) && sockets.is_gateways(&host) {
-                    draft.settings.close("auth-tls-secret", &format!("a gateway has the listener of {host}"));
+                let Some(terms) = hosts.get(&host).filter(|_| sockets.is_gateways(&host)) else { continue };
+                let why = format!("a gateway has the listener of {host}");
+                if terms.needs_own_listener() {
+                    draft.settings.close("auth-tls-secret", &why);
+                }
+                if draft.settings.passes_tls {
+                    draft.settings.close("ssl-passthrough", &why);
                 }
             }
             let (documents, redirects) = rule_documents(draft, rules, hosts, sockets.https_port());
@@ -170,9 +164,9 @@ impl<'c> Ingresses<'c> {
     }
 
     /// What is served where no path fits: requests for a host of an Ingress get no further than to it.
-    fn add_rest(&mut self, listeners: BTreeMap<String, BTreeSet<String>>, default_backend: Option<Result<String, String>>) {
+    fn add_rest(&mut self, listeners: BTreeMap<String, BTreeSet<String>>, default_backend: Option<Result<BackendPlace, String>>) {
         let rule = match &default_backend {
-            Some(Ok(backend)) => json!({"backends": [{"backend": backend}]}),
+            Some(Ok(backend)) => json!({"backends": [backend.document(None)]}),
             Some(Err(why)) => json!({"answer": {"status": 503, "message": why}}),
             None => json!({"answer": {"status": 404, "message": "No Ingress has this path"}}),
         };
@@ -275,7 +269,7 @@ fn canaries<'c>(drafts: &mut [IngressDraft<'c>]) -> BTreeMap<(String, String, St
 }
 
 /// The backend of requests that nothing else gets.
-fn default_backend(maker: &mut RuleMaker<'_, '_>, written: &str) -> Result<String, String> {
+fn default_backend(maker: &mut RuleMaker<'_, '_>, written: &str) -> Result<BackendPlace, String> {
     let (key, port) = written.rsplit_once(':').unwrap_or((written, "80"));
     let (namespace, name) = key.split_once('/').unwrap_or(("default", key));
     let port = port.parse::<u16>().map_err(|_| format!("{written:?} is no service with a port"))?;

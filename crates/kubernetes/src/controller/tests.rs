@@ -2,7 +2,7 @@
 
 mod api_server;
 
-use super::{ControllerOptions, DocumentSink, control};
+use super::{ControllerOptions, DocumentSink, control, elect};
 use crate::compile::{AddressPool, Documents, IngressOptions, KeyFromSecret, ServeReport};
 use crate::leader::Candidate;
 use api_server::ApiServer;
@@ -45,6 +45,10 @@ impl DocumentSink for KeptDocuments {
 
 /// Starts a controller for a server.
 fn start(server: &Arc<ApiServer>) -> Arc<KeptDocuments> {
+    start_as(server, true)
+}
+
+fn start_as(server: &Arc<ApiServer>, writes_statuses: bool) -> Arc<KeptDocuments> {
     let sink = Arc::new(KeptDocuments::default());
     let options = ControllerOptions {
         ingress: IngressOptions::default(),
@@ -54,9 +58,11 @@ fn start(server: &Arc<ApiServer>) -> Arc<KeptDocuments> {
         namespaces: Vec::new(),
         lease_namespace: None,
         identity: "me".to_owned(),
+        writes_statuses,
     };
     let (sender, leads) = tokio::sync::watch::channel(false);
-    tokio::spawn(Candidate::new(server.client(), "default", "lease", "me").run(sender));
+    let candidate = writes_statuses.then(|| Candidate::new(server.client(), "default", "lease", "me"));
+    tokio::spawn(elect(candidate, sender));
     tokio::spawn(control(server.client(), options, sink.clone(), leads));
     sink
 }
@@ -97,6 +103,21 @@ async fn what_is_in_the_cluster_is_served_and_told_once() {
     // One for the class, the gateway and the route; its own writes come back as changes, which say nothing new.
     assert_eq!(server.statuses_written(), 3, "{:?}", server.requests());
     assert_eq!(sink.served.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_data_plane_serves_and_writes_nothing() {
+    let server = ApiServer::with_route();
+    let sink = start_as(&server, false);
+    eventually("the route is served", || {
+        sink.served.lock().unwrap().last().is_some_and(|served| served.definitions.contains_key("k8s-httproute-default.r"))
+    })
+    .await;
+    settle().await;
+    let written: Vec<String> = server.requests().into_iter().filter(|request| !request.starts_with("GET ")).collect();
+    assert_eq!(written, [""; 0]);
+    let leases = server.requests().into_iter().filter(|request| request.contains("/leases")).count();
+    assert_eq!(leases, 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,11 +7,13 @@ mod rate_limits;
 mod traffic;
 
 pub(crate) use authentication::{
-    ApiKeySettings, AuthenticationSettings, CredentialPlace, ExternalCheck, JwtSettings, OidcSettings, TokenAlgorithms,
+    ApiKeySettings, AuthenticationSettings, BasicUserSettings, ClientAuthorities, CredentialPlace, ExternalCheck, JwtSettings,
+    KeyQuotaSettings, OidcSettings, TokenAlgorithms,
 };
-pub(crate) use rate_limits::{LimitPer, RateLimitSettings, StoreFailureRule};
+pub(crate) use rate_limits::{ConcurrentRequests, LimitPer, RateLimitSettings, StoreFailureRule};
 pub(crate) use traffic::{
-    BodyChange, ErrorRule, HeaderSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+    BodyChange, CircuitBreakerSettings, ErrorRule, FirewallMode, FirewallPolicySettings, HeaderSettings, PluginDriverName,
+    PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
 };
 
 use super::metadata::Spec;

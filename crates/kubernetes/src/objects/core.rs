@@ -10,6 +10,8 @@ pub(crate) struct Service {
     pub kind: String,
     pub ip_families: Vec<String>,
     pub ports: Vec<ServicePort>,
+    /// Where one of the type ExternalName leads.
+    pub external_name: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

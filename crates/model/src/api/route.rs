@@ -1,6 +1,10 @@
 //! `tollgate.route` of a definition: an API that requests reach by more than host and path, with rules of which each has its own filters and
 //! backends. The meaning of its members is that of the Kubernetes Gateway API.
 
+mod response_rewrites;
+
+pub use response_rewrites::{ResponseRewrites, RouteSticky, SameSite, StartReplacement};
+
 use super::{ApiDefinition, HashRule};
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
@@ -59,8 +63,12 @@ pub struct RouteRule {
     pub matches: Vec<RouteMatch>,
     /// Changes of the request's headers.
     pub request_headers: HeaderModifier,
+    /// Header in which backends get the certificate that a client has shown, in PEM, escaped as in URLs. A client can't set it itself. Empty for none.
+    pub client_certificate_header: String,
     /// Changes of the response's headers.
     pub response_headers: HeaderModifier,
+    /// Changes of what backends say of places, in locations and cookies.
+    pub response_rewrites: ResponseRewrites,
     /// Answer with a redirect.
     pub redirect: Option<RouteRedirect>,
     /// Answer with a status, in place of a backend.
@@ -304,16 +312,6 @@ impl Default for RouteRetries {
     }
 }
 
-/// `sticky`: a cookie names the target.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct RouteSticky {
-    /// Name of the cookie.
-    pub cookie: String,
-    /// Seconds after which the client may get another target; 0 for the time of the browser's session.
-    pub absolute_timeout_s: u64,
-}
-
 /// One of `backends`: it names a backend or has a URL.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -440,6 +438,10 @@ impl RouteRule {
         }
         self.request_headers.check(&at.key("request_headers"), findings);
         self.response_headers.check(&at.key("response_headers"), findings);
+        if !self.client_certificate_header.is_empty() && !is_token(&self.client_certificate_header) {
+            findings.error(&at.key("client_certificate_header"), "is not a header name");
+        }
+        self.response_rewrites.check(&at.key("response_rewrites"), findings);
         if let Some(redirect) = &self.redirect {
             redirect.check(&at.key("redirect"), findings);
             if !self.backends.is_empty() {
@@ -466,10 +468,8 @@ impl RouteRule {
         if let Some(retries) = &self.retries {
             retries.check(&at.key("retries"), findings);
         }
-        if let Some(sticky) = &self.sticky
-            && !is_token(&sticky.cookie)
-        {
-            findings.error(&at.key("sticky").key("cookie"), "is not a cookie name");
+        if let Some(sticky) = &self.sticky {
+            sticky.check(&at.key("sticky"), findings);
         }
         let backends_at = at.key("backends");
         check_count(&backends_at, self.backends.len(), RouteDefinition::BACKENDS_MAX, findings);
@@ -487,6 +487,8 @@ impl RouteRule {
             ("matches", !self.matches.is_empty()),
             ("request_headers", !self.request_headers.is_empty()),
             ("response_headers", !self.response_headers.is_empty()),
+            ("client_certificate_header", !self.client_certificate_header.is_empty()),
+            ("response_rewrites", !self.response_rewrites.is_empty()),
             ("hosts", !self.hosts.is_empty()),
             ("redirect", self.redirect.is_some()),
             ("answer", self.answer.is_some()),

@@ -17,6 +17,10 @@ pub struct WafRules {
     pub inbound_threshold: u32,
     /// What the rules do not look at.
     pub exclusions: Vec<WafExclusion>,
+    /// Whether the rules of the gateway's directory are used; default true. Without them, only the API's own are.
+    pub core_rules: bool,
+    /// Rules of one's own, as text; at most 64 KiB. They come before the other rules.
+    pub rules: String,
     /// Files of rules of one's own, below the directory `own_rules` of the configuration. They come before the other rules.
     pub rule_files: Vec<String>,
     /// Bytes of a body that are inspected, after decompression; default 131072. 0 means that bodies are not read, and only heads are inspected.
@@ -83,6 +87,8 @@ impl Default for WafRules {
             paranoia_level: 1,
             inbound_threshold: 5,
             exclusions: Vec::new(),
+            core_rules: true,
+            rules: String::new(),
             rule_files: Vec::new(),
             body_max: 131_072,
             larger_bodies: WafLargerBodies::default(),
@@ -95,6 +101,9 @@ impl Default for WafRules {
 }
 
 impl WafRules {
+    /// The longest text of `rules`: each API may have one.
+    pub const RULES_BYTES_MAX: usize = 64 * 1024;
+
     pub(super) fn check(&self, findings: &mut Findings) {
         let at = JsonPath::of("tollgate.waf");
         if !(1..=4).contains(&self.paranoia_level) {
@@ -105,6 +114,9 @@ impl WafRules {
         }
         if self.outbound_threshold == 0 {
             findings.error(&at.key("outbound_threshold"), "must be at least 1");
+        }
+        if self.rules.len() > Self::RULES_BYTES_MAX {
+            findings.error(&at.key("rules"), format!("must have at most {} bytes: use rule_files", Self::RULES_BYTES_MAX));
         }
         for (index, media_type) in self.response_types.iter().enumerate() {
             if !media_type.contains('/') || media_type.matches('*').count() > 1 || media_type.contains([' ', ';', ',']) {

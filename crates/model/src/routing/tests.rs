@@ -54,3 +54,23 @@ fn each_problem_has_its_place() {
         ]
     );
 }
+
+#[test]
+fn sockets_are_bounded_and_hosts_at_one_are_many() {
+    let tables = |ports: u16, hosts: usize| RoutingTables {
+        listeners: (0..hosts)
+            .flat_map(|host| (1..=ports).map(move |port| (host, port)))
+            .map(|(host, port)| {
+                let listener = RouteListener { port, host: format!("h{host}.test"), ..RouteListener::default() };
+                (format!("{host}-{port}"), listener)
+            })
+            .collect(),
+        backends: BTreeMap::new(),
+    };
+    assert!(tables(2, 5_000).problems().is_empty());
+    let told = tables(1_025, 1).problems();
+    assert_eq!(
+        told.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["$.listeners: error: must have at most 1024 addresses and ports together"]
+    );
+}

@@ -2,8 +2,13 @@
 {{- if contains "tollgate" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-tollgate" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{- /* With the role controller, pods are none of those that Services lead to. */ -}}
+{{- define "tollgate.roleName" -}}
+{{ include "tollgate.name" . }}{{ if eq (.Role | default "") "controller" }}-controller{{ end }}
+{{- end }}
+
 {{- define "tollgate.selector" -}}
-app.kubernetes.io/name: tollgate
+app.kubernetes.io/name: tollgate{{ if eq (.Role | default "") "controller" }}-controller{{ end }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 

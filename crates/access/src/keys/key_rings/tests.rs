@@ -9,6 +9,8 @@ fn ring(keys: &[(&str, &str)]) -> Vec<RingKey> {
         shown: format!("test/{name}"),
         alias: (*name).to_owned(),
         tags: vec!["partner".to_owned()],
+        quota_max: 0,
+        quota_renewal_s: 0,
     };
     keys.iter().map(key).collect()
 }

@@ -1,12 +1,15 @@
 //! What an AuthenticationPolicy makes of definitions.
 
-use super::key_ring::{KeyFromSecret, keys, ring_name};
+use super::key_ring::{KeyFromSecret, KeyQuota, keys, ring_name};
 use super::{Effect, invalid, members, merge, version};
 use crate::cluster::Cluster;
+use crate::compile::certificates::{ReasonNames, authorities, authorities_of, text_of};
+use crate::compile::grants::Referrer;
 use crate::compile::http::milliseconds;
 use crate::conditions::Fault;
 use crate::objects::{
-    ApiKeySettings, AuthenticationSettings, CredentialPlace, ExternalCheck, JwtSettings, Metadata, OidcSettings, TokenAlgorithms,
+    ApiKeySettings, AuthenticationSettings, BasicUserSettings, ClientAuthorities, CredentialPlace, ExternalCheck, JwtSettings, Key,
+    KeyQuotaSettings, Metadata, ObjectRef, OidcSettings, TokenAlgorithms,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +24,7 @@ pub(super) fn effect(
     settings: &AuthenticationSettings,
     rings: &mut BTreeMap<String, Vec<KeyFromSecret>>,
 ) -> Result<Effect, Fault> {
-    let mut document = json!({"use_keyless": false, "strip_auth_data": !settings.forward_credentials});
+    let mut document = json!({"strip_auth_data": !settings.forward_credentials});
     let (mut methods, mut unresolved) = (Vec::new(), None);
     if let Some(written) = &settings.api_keys {
         methods.push("authToken");
@@ -44,17 +47,28 @@ pub(super) fn effect(
         methods.push("forward");
         merge(&mut document, external(written)?);
     }
-    if methods.is_empty() {
+    let is_open = methods.is_empty();
+    if let Some(written) = &settings.basic {
+        if !is_open {
+            return Err(invalid("basic does not go with apiKeys, jwt, oidc and external"));
+        }
+        merge(&mut document, basic(cluster, metadata, written, settings.forward_credentials)?);
+    }
+    if let Some(written) = &settings.client_certificates {
+        merge(&mut document, client_certificates(cluster, metadata, written)?);
+    }
+    if is_open && settings.basic.is_none() && settings.client_certificates.is_none() {
         return Err(invalid("It names no method"));
     }
+    merge(&mut document, json!({"use_keyless": is_open}));
     if methods.len() > 1 {
         let alternatives: Vec<[&str; 1]> = methods.iter().map(|method| [*method]).collect();
         merge(&mut document, json!({"tollgate": {"auth_alternatives": alternatives}}));
     }
-    let is_for_tokens = settings.api_keys.is_none() && settings.external.is_none();
+    let is_for_tokens = !is_open && settings.api_keys.is_none() && settings.external.is_none();
     if let Some(scopes) = settings.required_scopes.as_ref().filter(|scopes| !scopes.is_empty()) {
         if !is_for_tokens {
-            return Err(invalid("requiredScopes are for tokens: they do not go with apiKeys and external"));
+            return Err(invalid("requiredScopes are for tokens: they go with jwt and oidc alone"));
         }
         merge(&mut document, json!({"tollgate": {"scope_check": {"alternatives": [scopes]}}}));
     }
@@ -76,7 +90,72 @@ fn api_keys(cluster: &Cluster, metadata: &Metadata, written: &ApiKeySettings) ->
     };
     let ring = json!({"name": ring_name(&metadata.key()), "stored_keys": written.stored});
     merge(&mut document, json!({"tollgate": {"key_ring": ring}}));
-    Ok((Some(keys(cluster, metadata, labels)), document))
+    let quota = written.quota.as_ref().map(key_quota).transpose()?;
+    Ok((Some(keys(cluster, metadata, labels, quota)), document))
+}
+
+fn key_quota(written: &KeyQuotaSettings) -> Result<KeyQuota, Fault> {
+    let window_ms = milliseconds(&written.window).map_err(|fault| invalid(fault.message))?;
+    if written.requests < 1 || window_ms < 1_000 {
+        return Err(invalid("A quota must have at least 1 request, and a window of at least 1s"));
+    }
+    Ok(KeyQuota { requests: written.requests, renewal_s: i64::try_from(window_ms / 1_000).unwrap_or(i64::MAX) })
+}
+
+/// The lines of all Secrets. One without users closes the route: whoever is in it can't pass, and nobody would know why.
+fn basic(cluster: &Cluster, metadata: &Metadata, written: &BasicUserSettings, forwards: bool) -> Result<Value, Fault> {
+    let mut users: Vec<String> = Vec::new();
+    for name in &written.secrets {
+        let key = Key::new(&metadata.namespace, name);
+        let at = |why: &str| invalid(format!("The Secret {key} {why}"));
+        let secret = cluster.secrets.get(&key).ok_or_else(|| at("does not exist"))?;
+        let text = text_of(&secret.spec, "auth").map_err(|why| at(&why))?;
+        let is_user = |line: &&str| {
+            !line.starts_with('#') && line.split_once(':').is_some_and(|(user, hash)| !user.is_empty() && !hash.is_empty())
+        };
+        let before = users.len();
+        users.extend(text.lines().map(str::trim).filter(is_user).map(str::to_owned));
+        if users.len() == before {
+            return Err(at("has no users"));
+        }
+    }
+    if users.is_empty() {
+        return Err(invalid("basic names no Secrets"));
+    }
+    let mut document = json!({"tollgate": {"user_passwords": users}});
+    if !forwards {
+        merge(&mut document, json!({"version_data": version(json!({"global_headers_remove": ["Authorization"]}))}));
+    }
+    Ok(document)
+}
+
+/// The authorities, each as a certificate of its own.
+fn client_certificates(cluster: &Cluster, metadata: &Metadata, written: &ClientAuthorities) -> Result<Value, Fault> {
+    let mut certificates: Vec<String> = Vec::new();
+    for name in written.secrets.iter().flatten() {
+        let key = Key::new(&metadata.namespace, name);
+        let at = |why: &str| invalid(format!("The Secret {key} {why}"));
+        let secret = cluster.secrets.get(&key).ok_or_else(|| at("does not exist"))?;
+        let text = authorities_of(&secret.spec).map_err(|why| at(&why))?;
+        certificates.extend(single_certificates(&text));
+    }
+    let from = Referrer { kind: "AuthenticationPolicy", namespace: &metadata.namespace };
+    for name in written.config_maps.iter().flatten() {
+        let to = ObjectRef { kind: Some("ConfigMap".to_owned()), name: name.clone(), ..ObjectRef::default() };
+        let names = ReasonNames { invalid: "Invalid", invalid_kind: "Invalid" };
+        certificates.extend(single_certificates(&authorities(cluster, from, &to, &names)?));
+    }
+    if certificates.is_empty() {
+        return Err(invalid("clientCertificates name no authorities"));
+    }
+    Ok(json!({"use_mutual_tls_auth": true, "client_certificates": certificates}))
+}
+
+/// The certificates of a text in PEM.
+fn single_certificates(text: &str) -> Vec<String> {
+    const END: &str = "-----END CERTIFICATE-----";
+    let parts = text.split_inclusive(END).filter(|part| part.ends_with(END));
+    parts.filter_map(|part| Some(part.get(part.find("-----BEGIN CERTIFICATE-----")?..)?.to_owned())).collect()
 }
 
 fn jwt(written: &JwtSettings) -> Result<Value, Fault> {

@@ -39,6 +39,15 @@ pub struct KeyFromSecret {
     pub name: String,
     pub alias: String,
     pub tags: Vec<String>,
+    pub quota: Option<KeyQuota>,
+}
+
+/// Requests that a key has until they renew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyQuota {
+    pub requests: i64,
+    /// Seconds from the first request.
+    pub renewal_s: i64,
 }
 
 /// The name of a policy's ring.
@@ -47,7 +56,12 @@ pub(super) fn ring_name(policy: &Key) -> String {
 }
 
 /// The keys of the Secrets with these labels, and the first fault of one. Secrets without a usable key are left out: nobody can present them.
-pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<String, String>) -> (Vec<KeyFromSecret>, Option<Fault>) {
+pub(super) fn keys(
+    cluster: &Cluster,
+    policy: &Metadata,
+    labels: &BTreeMap<String, String>,
+    quota: Option<KeyQuota>,
+) -> (Vec<KeyFromSecret>, Option<Fault>) {
     let first = Key::new(&policy.namespace, "");
     let own = cluster.secrets.range(first..).take_while(|(key, _)| key.namespace == policy.namespace);
     let selected = own.filter(|(_, secret)| labels.iter().all(|(name, value)| secret.metadata.labels.get(name) == Some(value)));
@@ -57,7 +71,7 @@ pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<Strin
     let mut known = BTreeMap::<String, String>::new();
     for secret in sorted {
         let name = secret.metadata.key();
-        let found = read(secret).and_then(|key| match known.get(key.text.reveal()) {
+        let found = read(secret, quota).and_then(|key| match known.get(key.text.reveal()) {
             Some(other) => Err(format!("has the same key as {other}, which is older")),
             None => Ok(key),
         });
@@ -74,7 +88,7 @@ pub(super) fn keys(cluster: &Cluster, policy: &Metadata, labels: &BTreeMap<Strin
     (keys, fault)
 }
 
-fn read(secret: &Object<Secret>) -> Result<KeyFromSecret, String> {
+fn read(secret: &Object<Secret>, quota: Option<KeyQuota>) -> Result<KeyFromSecret, String> {
     let entry = |name: &str| -> Result<Option<String>, String> {
         let Some(written) = secret.spec.data.get(name) else { return Ok(None) };
         let bytes = STANDARD.decode(written).map_err(|_| format!("has an entry `{name}` that is not in Base64"))?;
@@ -92,5 +106,5 @@ fn read(secret: &Object<Secret>) -> Result<KeyFromSecret, String> {
     let alias = entry("alias")?.unwrap_or_else(|| secret.metadata.name.clone());
     let tags = entry("tags")?.unwrap_or_default();
     let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect();
-    Ok(KeyFromSecret { text: KeyText(text), name: secret.metadata.key().to_string(), alias, tags })
+    Ok(KeyFromSecret { text: KeyText(text), name: secret.metadata.key().to_string(), alias, tags, quota })
 }

@@ -1,9 +1,10 @@
 //! What a RateLimitPolicy makes of definitions.
 
+use super::traffic::address;
 use super::{Effect, invalid, members};
 use crate::compile::http::milliseconds;
 use crate::conditions::Fault;
-use crate::objects::{LimitPer, RateLimitSettings, StoreFailureRule};
+use crate::objects::{ConcurrentRequests, LimitPer, RateLimitSettings, StoreFailureRule};
 use serde_json::{Map, Value, json};
 
 /// The longest window: a day.
@@ -12,7 +13,7 @@ const WINDOW_MS_MAX: u64 = 86_400_000;
 /// # Errors
 /// It can't act.
 pub(super) fn effect(settings: &RateLimitSettings) -> Result<Effect, Fault> {
-    if settings.limits.is_empty() {
+    if settings.limits.is_empty() && settings.concurrent.is_none() {
         return Err(invalid("It has no limits"));
     }
     let mut limits = Vec::with_capacity(settings.limits.len());
@@ -46,7 +47,18 @@ pub(super) fn effect(settings: &RateLimitSettings) -> Result<Effect, Fault> {
         }
         limits.push(limit);
     }
-    Ok(Effect { members: members(json!({"tollgate": {"request_limits": limits}})), unresolved: None })
+    let mut own = Map::new();
+    if !limits.is_empty() {
+        own.insert("request_limits".to_owned(), json!(limits));
+    }
+    if let Some(ConcurrentRequests { per_address, exempt }) = &settings.concurrent {
+        if *per_address == 0 {
+            return Err(invalid("concurrent.perAddress must be at least 1"));
+        }
+        exempt.iter().try_for_each(|text| address(text))?;
+        own.insert("concurrency".to_owned(), json!({"per_address": per_address, "exempt": exempt}));
+    }
+    Ok(Effect { members: members(json!({"tollgate": own})), unresolved: None })
 }
 
 /// Names the counters of limits: wherever a route is served, they are the same.

@@ -4,7 +4,8 @@ use super::{Effect, invalid, members, merge, version};
 use crate::compile::http::milliseconds;
 use crate::conditions::Fault;
 use crate::objects::{
-    BodyChange, ErrorRule, HeaderSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+    BodyChange, CircuitBreakerSettings, ErrorRule, FirewallMode, FirewallPolicySettings, HeaderSettings, PluginDriverName,
+    PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
 };
 use ipnet::IpNet;
 use serde_json::{Map, Value, json};
@@ -20,6 +21,9 @@ const ANY_PATH: &str = "/.*";
 const BODY_METHODS: [&str; 4] = ["POST", "PUT", "PATCH", "DELETE"];
 /// Methods whose responses have bodies.
 const ANSWERED_METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// Methods that a circuit breaker counts, each for itself.
+const BREAKER_METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// # Errors
 /// It can't act.
@@ -59,6 +63,12 @@ pub(super) fn effect(settings: &TrafficSettings) -> Result<Effect, Fault> {
     if let Some(plugins) = &settings.plugins {
         merge(&mut document, plugin_hooks(plugins)?);
     }
+    if let Some(firewall) = &settings.firewall {
+        merge(&mut document, json!({"tollgate": {"waf": firewall_document(firewall)?}}));
+    }
+    if let Some(breaker) = &settings.circuit_breaker {
+        merge(&mut document, circuit_breakers(breaker)?);
+    }
     for rule in &settings.errors {
         merge(&mut document, error_rule(rule)?);
     }
@@ -76,7 +86,9 @@ pub(super) fn effect(settings: &TrafficSettings) -> Result<Effect, Fault> {
     Ok(Effect { members: members(document), unresolved: None })
 }
 
-fn address(text: &str) -> Result<(), Fault> {
+/// # Errors
+/// It is none.
+pub(super) fn address(text: &str) -> Result<(), Fault> {
     let is_one = text.parse::<IpAddr>().is_ok() || text.parse::<IpNet>().is_ok();
     if is_one { Ok(()) } else { Err(invalid(format!("`{text}` is no address and no network"))) }
 }
@@ -87,6 +99,66 @@ fn cache_document(cache: &ResponseCacheSettings) -> Value {
         "by_headers": cache.by_headers,
         "ignore_request_directives": cache.ignore_request_directives,
     })
+}
+
+fn firewall_document(written: &FirewallPolicySettings) -> Result<Value, Fault> {
+    if written.without_core_rules && written.rules.is_none() {
+        return Err(invalid("The firewall has no rules: without core rules it needs its own"));
+    }
+    let mut document = Map::new();
+    let mode = match written.mode {
+        FirewallMode::Enforcing => "enforcing",
+        FirewallMode::Detection => "detection",
+    };
+    let exclusions: Vec<Value> = written
+        .exclusions
+        .iter()
+        .map(|exclusion| {
+            json!({
+                "rules": exclusion.rules,
+                "tags": exclusion.tags,
+                "parameters": exclusion.parameters,
+                "paths": exclusion.paths,
+            })
+        })
+        .collect();
+    let members = [
+        ("mode", Some(json!(mode))),
+        ("core_rules", Some(json!(!written.without_core_rules))),
+        ("exclusions", Some(json!(exclusions)).filter(|_| !exclusions.is_empty())),
+        ("rules", written.rules.as_ref().map(|rules| json!(rules))),
+        ("paranoia_level", written.paranoia_level.map(|level| json!(level))),
+        ("inbound_threshold", written.inbound_threshold.map(|threshold| json!(threshold))),
+        ("body_max", written.max_body_bytes.map(|bytes| json!(bytes))),
+        ("larger_bodies", written.passes_larger_bodies.then(|| json!("inspect_start"))),
+        ("responses", written.inspects_responses.then(|| json!(true))),
+    ];
+    document.extend(members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    Ok(Value::Object(document))
+}
+
+fn circuit_breakers(written: &CircuitBreakerSettings) -> Result<Value, Fault> {
+    if !(1..=100).contains(&written.failure_percent) || written.min_requests == 0 {
+        return Err(invalid("circuitBreaker needs a failurePercent from 1 to 100, and at least one of minRequests"));
+    }
+    let open_ms = milliseconds(&written.open_for).map_err(|fault| invalid(fault.message))?;
+    if open_ms < 1_000 {
+        return Err(invalid(format!("circuitBreaker.openFor is {}, and must be at least 1s", written.open_for)));
+    }
+    let entries: Vec<Value> = BREAKER_METHODS
+        .iter()
+        .map(|method| {
+            json!({
+                "path": ANY_PATH,
+                "method": method,
+                "threshold_percent": f64::from(written.failure_percent) / 100.0,
+                "samples": written.min_requests,
+                "return_to_service_after": open_ms / 1_000,
+                "disable_half_open_state": written.without_probes,
+            })
+        })
+        .collect();
+    Ok(json!({"version_data": version(json!({"extended_paths": {"circuit_breakers": entries}}))}))
 }
 
 fn header_edits(prefix: &str, edits: &HeaderSettings) -> Value {

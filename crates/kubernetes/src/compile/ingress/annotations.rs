@@ -1,8 +1,11 @@
 //! The annotations of ingress-nginx: what becomes of each. One that protects and cannot be carried over closes the paths of its Ingress.
 
+mod firewall;
 mod missing;
 mod protection;
+mod responses;
 mod routing;
+mod snippet;
 mod values;
 
 pub(super) use values::request_text;
@@ -66,7 +69,7 @@ const fn protection(name: &'static str, fate: Fate, becomes: &'static str, read:
 
 /// The whole table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static AnnotationRow> {
-    routing::ROWS.iter().chain(protection::ROWS).chain(missing::ROWS)
+    routing::ROWS.iter().chain(responses::ROWS).chain(protection::ROWS).chain(firewall::ROWS).chain(missing::ROWS)
 }
 
 /// Reads all annotations of an Ingress.
@@ -94,5 +97,7 @@ pub(super) fn read(annotations: &BTreeMap<String, String>) -> IngressSettings {
             (Ok(()), Fate::Missing) => settings.note(name, ReportOutcome::NotCarried, row.becomes),
         }
     }
+    firewall::resolve(&mut settings);
+    responses::resolve(&mut settings);
     settings
 }

@@ -1,5 +1,6 @@
 //! Canaries: Ingresses that get a share of the requests of another one of their namespace, with the same host and path.
 
+use super::backend_place::BackendPlace;
 use super::settings::Canary;
 use crate::objects::IngressBackend;
 use regex::Regex;
@@ -19,8 +20,8 @@ pub(super) struct CanaryRule {
 }
 
 /// The rules of a path with a canary: by header, then by cookie, then by weight.
-pub(super) fn rules(canary: &Canary, main: &str, other: &str) -> Vec<CanaryRule> {
-    let to = |name: &str| vec![json!({"backend": name})];
+pub(super) fn rules(canary: &Canary, main: &BackendPlace, other: &BackendPlace) -> Vec<CanaryRule> {
+    let to = |place: &BackendPlace| vec![place.document(None)];
     let mut rules = Vec::new();
     if let Some(name) = &canary.header {
         match (&canary.value, &canary.pattern) {
@@ -48,7 +49,7 @@ pub(super) fn rules(canary: &Canary, main: &str, other: &str) -> Vec<CanaryRule>
     let weight = canary.weight.min(total);
     let backends = match weight {
         0 => to(main),
-        weight => vec![json!({"backend": main, "weight": total - weight}), json!({"backend": other, "weight": weight})],
+        weight => vec![main.document(Some(total - weight)), other.document(Some(weight))],
     };
     rules.push(CanaryRule { headers: Vec::new(), backends });
     rules

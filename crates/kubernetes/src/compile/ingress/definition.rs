@@ -38,6 +38,7 @@ pub(super) fn add(
         let attached: Vec<Value> = listeners.iter().map(|listener| json!({"listener": listener})).collect();
         let mut definition = base(&id, &format!("Ingress {}", metadata.key()), &precedence(metadata, purpose), &attached, rules);
         if purpose == Purpose::Serve && draft.settings.closed.is_none() {
+            trust(&mut definition, draft);
             protect(&mut definition, draft);
         }
         definitions.insert(id, Value::Object(definition));
@@ -65,6 +66,60 @@ pub(super) fn base(id: &str, name: &str, precedence: &str, attached: &[Value], r
         Value::Object(members) => members,
         _ => Map::new(),
     }
+}
+
+/// Hosts outside of the cluster with TLS are trusted as ingress-nginx trusts them.
+fn trust(definition: &mut Map<String, Value>, draft: &IngressDraft<'_>) {
+    let is_elsewhere = |rule: &Value| {
+        let backends = rule.get("backends").and_then(Value::as_array).into_iter().flatten();
+        backends.filter_map(|backend| backend.get("url")?.as_str()).any(|url| url.starts_with("https://"))
+    };
+    let rules = definition.get("tollgate").and_then(|own| own.pointer("/route/rules")).and_then(Value::as_array);
+    if rules.into_iter().flatten().any(is_elsewhere)
+        && let Some(Value::Object(proxy)) = definition.get_mut("proxy")
+    {
+        proxy.insert("transport".to_owned(), json!({"ssl_insecure_skip_verify": !draft.settings.backend.is_verified}));
+    }
+}
+
+/// The definition of connections that nothing inspects.
+pub(super) fn of_stream(metadata: &Metadata, number: usize, listener: &str, backend: &str) -> (String, Value) {
+    let mut id = format!("k8s-ingress-{}.{}~tls", metadata.namespace, metadata.name);
+    if number > 0 {
+        id.push_str(&format!("~{}", number + 1));
+    }
+    let attached = [json!({"listener": listener})];
+    let rules = [json!({"backends": [{"backend": backend}]})];
+    let name = format!("Ingress {}", metadata.key());
+    let mut definition = base(&id, &name, &precedence(metadata, Purpose::Serve), &attached, &rules);
+    if let Some(route) = definition.get_mut("tollgate").and_then(|own| own.pointer_mut("/route")).and_then(Value::as_object_mut) {
+        route.insert("kind".to_owned(), json!("stream"));
+    }
+    (id, Value::Object(definition))
+}
+
+/// In the place of definitions that check callers or requests, in case the gateway does not take them: what protects must not be missing.
+pub(super) fn all_refusing(definitions: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let checks =
+        |definition: &Value| definition.get("use_keyless") == Some(&json!(false)) || definition.pointer("/tollgate/waf").is_some();
+    let protected = definitions.iter().filter(|(_, definition)| checks(definition));
+    protected.filter_map(|(id, definition)| Some((id.clone(), refusing(definition)?))).collect()
+}
+
+/// The same definition with nothing but refusals.
+fn refusing(definition: &Value) -> Option<Value> {
+    let route = definition.pointer("/tollgate/route")?;
+    let rules = route.get("rules")?.as_array()?.iter().map(|rule| {
+        let mut closed = json!({"answer": {"status": 503, "message": "not served: the gateway does not take its definition"}});
+        if let Value::Object(members) = &mut closed {
+            members.extend(["hosts", "matches"].iter().filter_map(|name| Some(((*name).to_owned(), rule.get(*name)?.clone()))));
+        }
+        closed
+    });
+    let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let attached = route.get("attached")?.as_array()?;
+    let rules: Vec<Value> = rules.collect();
+    Some(Value::Object(base(&text(definition, "api_id"), &text(definition, "name"), &text(route, "precedence"), attached, &rules)))
 }
 
 /// Adds what keeps somebody out.
@@ -96,6 +151,10 @@ fn protect(definition: &mut Map<String, Value>, draft: &IngressDraft<'_>) {
     if !draft.basic_users.is_empty() {
         own.insert("user_passwords".to_owned(), json!(draft.basic_users));
     }
+    if let Some(most) = settings.concurrent_max {
+        own.insert("concurrency".to_owned(), json!({"per_address": most, "exempt": settings.exempt}));
+    }
+    own.extend(settings.firewall.document.clone().map(|waf| ("waf".to_owned(), waf)));
     own.extend(forward_auth.map(|rules| ("forward_auth".to_owned(), rules)));
 }
 

@@ -16,6 +16,8 @@ pub(super) struct HostTerms {
     /// The certificate, or why it can't be used.
     pub tls: Option<Result<String, String>>,
     pub client_authorities: Option<String>,
+    /// TLS ends at the backend.
+    pub passes_tls: bool,
 }
 
 impl HostTerms {
@@ -93,7 +95,8 @@ impl<'c> IngressDraft<'c> {
     pub(super) fn redirects_to_https(&self, terms: Option<&HostTerms>) -> bool {
         let has_tls = terms.is_some_and(|terms| terms.tls.is_some());
         let asks = terms.is_some_and(HostTerms::needs_own_listener);
-        asks || self.settings.forces_ssl || (has_tls && self.settings.ssl_redirect != Some(false))
+        let passes = terms.is_some_and(|terms| terms.passes_tls);
+        asks || passes || self.settings.forces_ssl || (has_tls && self.settings.ssl_redirect != Some(false))
     }
 }
 
@@ -105,7 +108,9 @@ pub(super) fn host_terms(cluster: &Cluster, drafts: &mut [IngressDraft<'_>]) -> 
         let authorities = secrets::client_authorities(cluster, &namespace, &mut draft.settings);
         let named = draft.named_hosts();
         for host in &named {
-            terms.entry(host.clone()).or_default().is_regex |= draft.settings.is_regex();
+            let of_host = terms.entry(host.clone()).or_default();
+            of_host.is_regex |= draft.settings.is_regex();
+            of_host.passes_tls |= draft.settings.passes_tls && draft.settings.closed.is_none();
         }
         if draft.object.spec.rules.iter().any(|rule| rule.host.is_empty()) {
             terms.entry(String::new()).or_default().is_regex |= draft.settings.is_regex();

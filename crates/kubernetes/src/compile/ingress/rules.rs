@@ -1,5 +1,6 @@
 //! The rules of one Ingress.
 
+use super::backend_place::BackendPlace;
 use super::canary::{self, CanaryPath};
 use super::draft::{HostTerms, IngressDraft};
 use super::hosts::{is_host, of_rule, other_www};
@@ -12,7 +13,7 @@ use crate::compile::backends::{Backends, Traffic, UsedBackends};
 use crate::compile::grants::Referrer;
 use crate::compile::policies::Policies;
 use crate::compile::rule_context::RuleContext;
-use crate::objects::{IngressBackend, Key, ObjectRef};
+use crate::objects::{IngressBackend, IngressPort, Key, ObjectRef};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,8 @@ pub(super) struct RuleMaker<'r, 'c> {
     /// By namespace, host and path.
     pub canaries: &'r BTreeMap<(String, String, String), CanaryPath<'c>>,
     pub used: UsedBackends,
+    /// Whether services of type ExternalName are served.
+    pub serves_external_names: bool,
 }
 
 impl<'c> RuleMaker<'_, 'c> {
@@ -105,6 +108,11 @@ impl<'c> RuleMaker<'_, 'c> {
             let members = Map::from_iter([("redirect".to_owned(), redirect)]);
             return rules.push(DraftRule { hosts, matched: json!({"path": path}), members });
         }
+        if let Some(status) = draft.settings.answer_status {
+            let message = format!("{} {status}", draft.object.metadata.key());
+            let members = Map::from_iter([("answer".to_owned(), json!({"status": status, "message": message}))]);
+            return rules.push(DraftRule { hosts, matched: json!({"path": path}), members });
+        }
         let mut members = draft.settings.rule_members();
         let mut change = Map::new();
         change.extend(draft.settings.vhost.as_ref().map(|host| ("host".to_owned(), json!(host))));
@@ -126,7 +134,7 @@ impl<'c> RuleMaker<'_, 'c> {
         });
         let variants = match (canary, other) {
             (Some(canary), Some(other)) => canary::rules(&canary.canary, &main, &other),
-            _ => vec![canary::CanaryRule { headers: Vec::new(), backends: vec![json!({"backend": main})] }],
+            _ => vec![canary::CanaryRule { headers: Vec::new(), backends: vec![main.document(None)] }],
         };
         for variant in variants {
             let mut members = members.clone();
@@ -141,14 +149,14 @@ impl<'c> RuleMaker<'_, 'c> {
         }
     }
 
-    /// The name of a backend in the table.
-    fn backend(&mut self, draft: &IngressDraft<'c>, backend: &IngressBackend) -> Result<String, String> {
+    /// Where a backend is.
+    fn backend(&mut self, draft: &IngressDraft<'c>, backend: &IngressBackend) -> Result<BackendPlace, String> {
         let namespace = &draft.object.metadata.namespace;
         service_backend(self, namespace, &draft.object.metadata.name, backend, &draft.settings)
     }
 }
 
-/// The name of a service's port in the table of backends, once it is noted what it is.
+/// Where the requests for a service's port go, once it is noted what it is.
 ///
 /// # Errors
 /// It is no service, or does not exist.
@@ -158,32 +166,77 @@ pub(super) fn service_backend(
     user: &str,
     backend: &IngressBackend,
     settings: &IngressSettings,
-) -> Result<String, String> {
+) -> Result<BackendPlace, String> {
     if backend.resource.is_some() {
         return Err("resources are not supported as backends: only services are".to_owned());
     }
     let service = backend.service.as_ref().ok_or("it has no backend")?;
     let key = Key::new(namespace, &service.name);
-    let port = match service.port.name.as_str() {
-        "" => service.port.number,
-        name => {
-            let found =
-                maker.cluster.services.get(&key).and_then(|service| service.spec.ports.iter().find(|port| port.name == name));
-            found.ok_or_else(|| format!("the Service {key} has no port {name:?}"))?.port
-        }
-    };
+    let port = service_port(maker.cluster, &key, &service.port)?;
+    let external = maker.cluster.services.get(&key).filter(|service| service.spec.kind == "ExternalName");
+    if let Some(external) = external {
+        return elsewhere(maker.serves_external_names, &key, &external.spec.external_name, port, settings);
+    }
     if settings.backend.is_secure {
         let tls = backend_tls(maker.cluster, namespace, &settings.backend, &format!("{}.{namespace}.svc", service.name))?;
         let name = format!("{key}:{port}/https@ingress:{namespace}.{user}");
         let resolved = maker.backends.secure(&key, port, tls, name).map_err(|fault| fault.message)?;
         maker.used.documents.extend(resolved.document.map(|document| (resolved.name.clone(), document)));
-        return Ok(resolved.name);
+        return Ok(BackendPlace::Named(resolved.name));
     }
     let traffic = if settings.backend.is_grpc { Traffic::Grpc } else { Traffic::Http };
+    named_backend(maker, namespace, &service.name, port, traffic).map(BackendPlace::Named)
+}
+
+/// The name of a service's port in the table of backends.
+///
+/// # Errors
+/// It leads nowhere.
+pub(super) fn named_backend(
+    maker: &mut RuleMaker<'_, '_>,
+    namespace: &str,
+    service: &str,
+    port: u16,
+    traffic: Traffic,
+) -> Result<String, String> {
     let mut context = RuleContext::new(maker.backends, maker.policies, Referrer { kind: "Ingress", namespace }, traffic, None);
-    let (name, _) = context.backend(&ObjectRef { name: service.name.clone(), ..ObjectRef::default() }, Some(port));
+    let (name, _) = context.backend(&ObjectRef { name: service.to_owned(), ..ObjectRef::default() }, Some(port));
     maker.used.documents.extend(std::mem::take(&mut context.used.documents));
     context.fault.map_or(Ok(name), |fault| Err(fault.message))
+}
+
+/// The number of a port that is written by number or name.
+///
+/// # Errors
+/// The service has no such name.
+pub(super) fn service_port(cluster: &Cluster, key: &Key, written: &IngressPort) -> Result<u16, String> {
+    match written.name.as_str() {
+        "" => Ok(written.number),
+        name => {
+            let found = cluster.services.get(key).and_then(|service| service.spec.ports.iter().find(|port| port.name == name));
+            Ok(found.ok_or_else(|| format!("the Service {key} has no port {name:?}"))?.port)
+        }
+    }
+}
+
+/// Where an ExternalName leads. Whoever may write Services could reach with it what only the gateway can, so it has to be allowed.
+fn elsewhere(is_allowed: bool, key: &Key, host: &str, port: u16, settings: &IngressSettings) -> Result<BackendPlace, String> {
+    if !is_allowed {
+        return Err(format!("the Service {key} is an ExternalName: allow them with --ingress-external-names"));
+    }
+    if !is_host(host.trim_end_matches('.')) || host.starts_with("*.") {
+        return Err(format!("the Service {key} has no name of a host: {host:?}"));
+    }
+    let backend = &settings.backend;
+    if backend.is_secure && (backend.name.is_some() || backend.secret.is_some()) {
+        return Err(format!("the Service {key} is an ExternalName: proxy-ssl-name and proxy-ssl-secret are not supported with it"));
+    }
+    let scheme = match (backend.is_secure, backend.is_grpc) {
+        (true, _) => "https",
+        (false, true) => "h2c",
+        (false, false) => "http",
+    };
+    Ok(BackendPlace::Elsewhere(format!("{scheme}://{}:{port}", host.trim_end_matches('.'))))
 }
 
 /// The document of a rule for some of its hosts.

@@ -1,5 +1,6 @@
 //! What the annotations of one Ingress ask for, and what is said of them.
 
+use super::firewall_settings::FirewallSettings;
 use super::report::{ReportLine, ReportOutcome};
 use serde_json::{Map, Value, json};
 
@@ -20,6 +21,8 @@ const CORS_HEADERS: [&str; 9] = [
     "Range",
     "Authorization",
 ];
+/// The name that ingress-nginx has for it.
+const CERTIFICATE_HEADER: &str = "ssl-client-cert";
 const CORS_SECONDS: u32 = 1_728_000;
 
 #[derive(Default)]
@@ -30,7 +33,16 @@ pub(super) struct IngressSettings {
     pub serve_without: Vec<String>,
     /// Members that all rules have.
     pub rule: Map<String, Value>,
-    pub request_headers: Vec<Value>,
+    pub request_headers: HeaderEdits,
+    pub response_headers: HeaderEdits,
+    pub locations: Vec<Value>,
+    pub redirect_from: Option<String>,
+    pub redirect_to: Option<String>,
+    pub cookie_paths: Vec<Value>,
+    pub cookie_domains: Vec<Value>,
+    /// The status that answers all requests.
+    pub answer_status: Option<u16>,
+    pub firewall: FirewallSettings,
     pub vhost: Option<String>,
     pub rewrite_target: Option<String>,
     pub uses_regex: bool,
@@ -50,14 +62,19 @@ pub(super) struct IngressSettings {
     pub is_sticky: bool,
     pub cookie_name: Option<String>,
     pub cookie_seconds: u64,
+    /// Other members of `sticky`.
+    pub cookie_attributes: Map<String, Value>,
     pub is_canary: bool,
     pub canary: Canary,
     pub allowed: Vec<String>,
+    pub allowed_in_snippet: Vec<String>,
     pub denied: Vec<String>,
     /// Requests, and seconds.
     pub limits: Vec<(u64, u64)>,
     pub burst_multiplier: Option<u64>,
     pub exempt: Vec<String>,
+    /// Requests of an address at once.
+    pub concurrent_max: Option<u32>,
     pub wants_basic: bool,
     pub basic_secret: Option<String>,
     pub is_user_map: bool,
@@ -68,8 +85,28 @@ pub(super) struct IngressSettings {
     pub signin_parameter: Option<String>,
     pub client_authorities: Option<String>,
     pub ignores_clients: bool,
+    pub passes_certificate: bool,
+    /// TLS ends at the backend.
+    pub passes_tls: bool,
     pub allows_origins: bool,
     pub cors: Map<String, Value>,
+}
+
+/// Changes of headers, as rules have them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeaderEdits {
+    pub set: Vec<Value>,
+    pub add: Vec<Value>,
+    pub remove: Vec<String>,
+}
+
+impl HeaderEdits {
+    fn document(&self) -> Option<Value> {
+        let mut members = Map::new();
+        let lists = [("set", json!(self.set)), ("add", json!(self.add)), ("remove", json!(self.remove))];
+        members.extend(lists.into_iter().filter(|(_, list)| *list != json!([])).map(|(name, list)| (name.to_owned(), list)));
+        (!members.is_empty()).then_some(Value::Object(members))
+    }
 }
 
 /// How backends are spoken to.
@@ -114,12 +151,32 @@ impl IngressSettings {
         add_networks(&mut self.allowed, value)
     }
 
+    pub(super) fn allow_in_snippet(&mut self, value: &str) -> Result<(), String> {
+        add_networks(&mut self.allowed_in_snippet, value)
+    }
+
     pub(super) fn deny(&mut self, value: &str) -> Result<(), String> {
         add_networks(&mut self.denied, value)
     }
 
     pub(super) fn exempt(&mut self, value: &str) -> Result<(), String> {
         add_networks(&mut self.exempt, value)
+    }
+
+    /// `from` and `to` of the locations that backends write.
+    pub(super) fn location(&mut self, from: &str, to: &str) -> Result<(), String> {
+        self.locations.push(replacement(from, to)?);
+        Ok(())
+    }
+
+    pub(super) fn cookie_path(&mut self, from: &str, to: &str) -> Result<(), String> {
+        self.cookie_paths.push(replacement(from, to)?);
+        Ok(())
+    }
+
+    pub(super) fn cookie_domain(&mut self, from: &str, to: &str) -> Result<(), String> {
+        self.cookie_domains.push(replacement(from, to)?);
+        Ok(())
     }
 
     /// Whether paths of its hosts are expressions.
@@ -130,8 +187,17 @@ impl IngressSettings {
     /// What all rules have.
     pub(super) fn rule_members(&self) -> Map<String, Value> {
         let mut members = self.rule.clone();
-        if !self.request_headers.is_empty() {
-            members.insert("request_headers".to_owned(), json!({"set": self.request_headers}));
+        let headers = [("request_headers", &self.request_headers), ("response_headers", &self.response_headers)];
+        members.extend(headers.iter().filter_map(|(name, edits)| Some(((*name).to_owned(), edits.document()?))));
+        let places =
+            [("locations", &self.locations), ("cookie_paths", &self.cookie_paths), ("cookie_domains", &self.cookie_domains)];
+        let places: Map<String, Value> =
+            places.iter().filter(|(_, list)| !list.is_empty()).map(|(name, list)| ((*name).to_owned(), json!(list))).collect();
+        if !places.is_empty() {
+            members.insert("response_rewrites".to_owned(), Value::Object(places));
+        }
+        if self.passes_certificate && self.client_authorities.is_some() {
+            members.insert("client_certificate_header".to_owned(), json!(CERTIFICATE_HEADER));
         }
         if let Some(milliseconds) = self.answer_ms {
             let timeouts = members.entry("timeouts").or_insert_with(|| json!({}));
@@ -152,7 +218,12 @@ impl IngressSettings {
         }
         if self.is_sticky {
             let cookie = self.cookie_name.as_deref().unwrap_or(COOKIE);
-            members.insert("sticky".to_owned(), json!({"cookie": cookie, "absolute_timeout_s": self.cookie_seconds}));
+            let mut sticky = Map::from_iter([
+                ("cookie".to_owned(), json!(cookie)),
+                ("absolute_timeout_s".to_owned(), json!(self.cookie_seconds)),
+            ]);
+            sticky.extend(self.cookie_attributes.clone());
+            members.insert("sticky".to_owned(), Value::Object(sticky));
         }
         if self.allows_origins {
             let mut cors = Map::from_iter([
@@ -188,6 +259,15 @@ impl IngressSettings {
             })
             .collect()
     }
+}
+
+/// # Errors
+/// It is an expression, or has variables.
+fn replacement(from: &str, to: &str) -> Result<Value, String> {
+    if from.is_empty() || from.starts_with('~') || from.contains('$') || to.contains('$') {
+        return Err("expressions and variables are not supported: what is replaced is a text".to_owned());
+    }
+    Ok(json!({"from": from, "to": to}))
 }
 
 /// Adds addresses and networks.

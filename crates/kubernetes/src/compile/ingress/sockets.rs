@@ -76,6 +76,13 @@ impl Sockets {
             documents.insert(HTTPS.to_owned(), secure(json!({"certificates": [certificate]})));
         }
         for (host, terms) in hosts.iter().filter(|(host, _)| self.https.is_free(Some(host))) {
+            if terms.passes_tls {
+                let tls = json!({"passthrough": true});
+                let document =
+                    json!({"addresses": addresses, "port": self.https.port, "protocol": "tls", "host": host, "tls": tls});
+                documents.insert(own_tls(host), document);
+                continue;
+            }
             let certificate = terms.tls.as_ref().and_then(|tls| tls.as_deref().ok());
             let Some(certificate) = certificate.or_else(|| default.filter(|_| terms.needs_own_listener())) else { continue };
             let mut tls = json!({"certificates": [certificate]});
@@ -94,11 +101,12 @@ impl Sockets {
     /// Where requests for some hosts come from: those without TLS, those with it. An empty host is any.
     pub(super) fn listeners(&self, hosts: &[String], terms: &BTreeMap<String, HostTerms>) -> (Vec<String>, Vec<String>) {
         let mut http = self.http.listeners(HTTP, hosts);
-        // With certificates of clients, only the host's own listener asks for them.
-        let open: Vec<String> =
-            hosts.iter().filter(|host| !terms.get(*host).is_some_and(HostTerms::needs_own_listener)).cloned().collect();
+        // With certificates of clients, only the host's own listener asks for them. Where TLS passes, there are no requests.
+        let passes = |host: &String| terms.get(host).is_some_and(|terms| terms.passes_tls);
+        let is_open = |host: &&String| !passes(host) && !terms.get(*host).is_some_and(HostTerms::needs_own_listener);
+        let open: Vec<String> = hosts.iter().filter(is_open).cloned().collect();
         let mut https = if open.is_empty() { Vec::new() } else { self.https.listeners(HTTPS, &open) };
-        https.extend(hosts.iter().filter(|host| !host.is_empty()).map(|host| own_https(host)));
+        https.extend(hosts.iter().filter(|host| !host.is_empty() && !passes(host)).map(|host| own_https(host)));
         http.dedup();
         https.dedup();
         (http, https)
@@ -134,6 +142,11 @@ pub(super) fn is_own(listener: &str) -> bool {
 /// The host of a listener that is for one alone.
 pub(super) fn host_of(listener: &str) -> Option<&str> {
     listener.strip_prefix(HTTPS)?.strip_prefix('/')
+}
+
+/// The listener of a host whose TLS ends at a backend.
+pub(super) fn own_tls(host: &str) -> String {
+    format!("ingress:tls/{host}")
 }
 
 fn own_https(host: &str) -> String {

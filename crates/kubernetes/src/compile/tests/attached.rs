@@ -1,6 +1,8 @@
 mod keys;
 
 use super::{BASE, ListenerStates, conditions, with};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// A route with two rules, of which one has a name.
@@ -97,6 +99,30 @@ fn settings_become_members_of_definitions() {
                     "counter": "k8s-httproute-default.r/default/p/1"}]}}),
         ),
         (
+            "RateLimitPolicy",
+            "concurrent: {perAddress: 4, exempt: [10.0.0.0/8]}",
+            json!({"tollgate": {"concurrency": {"per_address": 4, "exempt": ["10.0.0.0/8"]}}}),
+        ),
+        (
+            "TrafficPolicy",
+            "circuitBreaker: {failurePercent: 50, minRequests: 20, openFor: 1m30s}",
+            json!({"version_data": {"versions": {"Default": {"extended_paths": {"circuit_breakers": [
+                {"path": "/.*", "method": "GET", "threshold_percent": 0.5, "samples": 20, "return_to_service_after": 90,
+                    "disable_half_open_state": false}, {}, {}, {}, {}, {}, {"method": "OPTIONS"}]}}}}}),
+        ),
+        (
+            "TrafficPolicy",
+            "firewall: {mode: Detection, paranoiaLevel: 2, inboundThreshold: 7, exclusions: [{tags: [attack-xss], paths: [/a]}], maxBodyBytes: 0, passesLargerBodies: true, inspectsResponses: true}",
+            json!({"tollgate": {"waf": {"mode": "detection", "core_rules": true, "paranoia_level": 2, "inbound_threshold": 7, "body_max": 0,
+                "larger_bodies": "inspect_start", "responses": true,
+                "exclusions": [{"rules": [], "tags": ["attack-xss"], "parameters": [], "paths": ["/a"]}]}}}),
+        ),
+        (
+            "TrafficPolicy",
+            "firewall: {withoutCoreRules: true, rules: SecRuleRemoveById 1}",
+            json!({"tollgate": {"waf": {"mode": "enforcing", "core_rules": false, "rules": "SecRuleRemoveById 1"}}}),
+        ),
+        (
             "TrafficPolicy",
             "clients: {allow: [10.0.0.0/8], deny: [10.0.0.1]}, maxRequestBytes: 10, timeout: 2s, cache: {byCaller: true}",
             json!({"allowed_ips": ["10.0.0.0/8"], "blacklisted_ips": ["10.0.0.1"], "tollgate": {"cache": {"by_caller": true}},
@@ -148,6 +174,14 @@ fn what_can_not_act_refuses_requests_and_says_why() {
         ("AuthenticationPolicy", "apiKeys: {}", "matchLabels is empty"),
         ("AuthenticationPolicy", "apiKeys: {matchLabels: {}}", "matchLabels is empty"),
         ("AuthenticationPolicy", "apiKeys: 7", "invalid type"),
+        ("AuthenticationPolicy", "apiKeys: {matchLabels: {a: b}, quota: {requests: 0, window: 1h}}", "at least 1 request"),
+        ("AuthenticationPolicy", "apiKeys: {matchLabels: {a: b}, quota: {requests: 1, window: 1ms}}", "at least 1s"),
+        ("AuthenticationPolicy", "basic: {secrets: [none]}", "The Secret default/none does not exist"),
+        ("AuthenticationPolicy", "basic: {secrets: []}", "names no Secrets"),
+        ("AuthenticationPolicy", "basic: {secrets: [none]}, apiKeys: {stored: true}", "basic does not go with"),
+        ("AuthenticationPolicy", "clientCertificates: {}", "name no authorities"),
+        ("AuthenticationPolicy", "clientCertificates: {secrets: [none]}", "The Secret default/none does not exist"),
+        ("AuthenticationPolicy", "clientCertificates: {configMaps: [none]}", "The ConfigMap default/none does not exist"),
         ("AuthenticationPolicy", "jwt: {}", "either jwksUris or a publicKey"),
         ("AuthenticationPolicy", "jwt: {jwksUris: ['file:///etc/passwd']}", "is no URL of HTTP"),
         ("AuthenticationPolicy", "jwt: {jwksUris: ['https://a.test'], algorithms: none}", "unknown variant"),
@@ -160,6 +194,11 @@ fn what_can_not_act_refuses_requests_and_says_why() {
         ("RateLimitPolicy", "limits: [{requests: 1, window: 99999999999999999999h}]", "is no duration"),
         ("RateLimitPolicy", "limits: [{requests: 1, window: 1s, per: Header}]", "must have a name"),
         ("RateLimitPolicy", "limits: [{requests: -1, window: 1s}]", "invalid value"),
+        ("RateLimitPolicy", "concurrent: {perAddress: 0}", "at least 1"),
+        ("RateLimitPolicy", "concurrent: {perAddress: 1, exempt: [x]}", "no address and no network"),
+        ("TrafficPolicy", "circuitBreaker: {failurePercent: 0, minRequests: 1, openFor: 1s}", "from 1 to 100"),
+        ("TrafficPolicy", "circuitBreaker: {failurePercent: 1, minRequests: 1, openFor: 10ms}", "at least 1s"),
+        ("TrafficPolicy", "firewall: {withoutCoreRules: true}", "has no rules"),
         ("TrafficPolicy", "clients: {allow: []}", "is empty"),
         ("TrafficPolicy", "clients: {allow: [10.0.0.0/99]}", "no address and no network"),
         ("TrafficPolicy", "plugins: {driver: JavaScript, hooks: [{phase: Request, name: f}]}", "has no path"),
@@ -375,4 +414,48 @@ fn a_route_says_which_policies_it_has() {
     let written = ROUTE.to_owned()
         + "status: {parents: [{controllerName: tollgate.dev/gateway-controller, parentRef: {name: gw}, conditions: [{type: tollgate.dev/RateLimitPolicyAffected, status: 'True', reason: PolicyAffected, message: By default/p, lastTransitionTime: '2026-01-01T00:00:00Z'}]}]}";
     assert!(conditions(&[BASE, &written]).contains("HTTPRoute default/r\n  gw +Accepted +ResolvedRefs\n"));
+}
+
+#[test]
+fn callers_are_known_by_users_and_certificates_in_secrets() {
+    let authority = |name: &str| {
+        let mut written = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        written.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        written.distinguished_name.push(rcgen::DnType::CommonName, name);
+        written.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem()
+    };
+    let (one, two, three) = (authority("one"), authority("two"), authority("three"));
+    let secret = |name: &str, entry: &str, text: &str| {
+        let data = STANDARD.encode(text);
+        format!("kind: Secret\nmetadata: {{name: {name}, namespace: default}}\ndata: {{{entry}: {data}}}")
+    };
+    let users = secret("users", "auth", "# staff\njoe:{SHA}x\n\nann:$2b$05$x\nno-hash:\n");
+    let authorities = secret("authorities", "ca.crt", &format!("{one}\n{two}"));
+    let map = format!(
+        "kind: ConfigMap\nmetadata: {{name: more, namespace: default}}\ndata: {{ca.crt: {}}}",
+        serde_json::to_string(&three).unwrap()
+    );
+    let with_policy = |settings: &str| {
+        only(&[
+            BASE,
+            ROUTE,
+            &users,
+            &authorities,
+            &map,
+            &policy("AuthenticationPolicy", "p", 1, &target("HTTPRoute", "r", ""), settings),
+        ])
+    };
+    let basic = with_policy("basic: {secrets: [users]}");
+    assert_eq!(basic["tollgate"]["user_passwords"], json!(["joe:{SHA}x", "ann:$2b$05$x"]));
+    assert_eq!(basic["use_keyless"], json!(true));
+    assert_eq!(basic["version_data"]["versions"]["Default"]["global_headers_remove"], json!(["Authorization"]));
+    let forwarded = with_policy("basic: {secrets: [users]}, forwardCredentials: true");
+    assert!(forwarded["version_data"]["versions"]["Default"].get("global_headers_remove").is_none());
+    let certificates = with_policy("clientCertificates: {secrets: [authorities], configMaps: [more]}, apiKeys: {stored: true}");
+    assert_eq!((&certificates["use_mutual_tls_auth"], &certificates["use_keyless"]), (&json!(true), &json!(false)));
+    let list: Vec<&str> = certificates["client_certificates"].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
+    assert_eq!(list, [one.trim_end(), two.trim_end(), three.trim_end()].map(|text| text));
+    assert_eq!(with_policy("clientCertificates: {secrets: [authorities]}")["use_keyless"], json!(true));
+    // A Secret without users would let nobody in, and say nothing.
+    assert!(refuses(&with_policy("basic: {secrets: [authorities]}")));
 }

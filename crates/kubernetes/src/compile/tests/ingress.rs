@@ -1,6 +1,8 @@
-use super::{BASE, documents, expect, with};
-use crate::compile::{ListenerStates, ReportOutcome};
+use super::{BASE, cluster, documents, expect, settings, with};
+use crate::compile::{ListenerStates, ReportOutcome, compile};
 use crate::objects::Key;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 /// A class of the controller.
 const CLASS: &str = "kind: IngressClass\nmetadata: {name: tollgate}\nspec: {controller: tollgate.dev/ingress-controller}";
@@ -110,6 +112,18 @@ fn annotations_become_members_of_rules() {
         ("x-forwarded-prefix: /p", r#""request_headers":{"set":[{"name":"X-Forwarded-Prefix","value":"/p"}]}"#),
         ("affinity: cookie", r#""sticky":{"cookie":"INGRESSCOOKIE","absolute_timeout_s":0}"#),
         ("upstream-hash-by: $http_x_user", r#""hash":{"by":"header","name":"x-user"}"#),
+        (
+            "affinity: cookie, nginx.ingress.kubernetes.io/session-cookie-path: /a, nginx.ingress.kubernetes.io/session-cookie-samesite: None, nginx.ingress.kubernetes.io/session-cookie-secure: 'true'",
+            r#""sticky":{"cookie":"INGRESSCOOKIE","absolute_timeout_s":0,"path":"/a","same_site":"none","secure":true}"#,
+        ),
+        (
+            "proxy-redirect-from: http://b.test/, nginx.ingress.kubernetes.io/proxy-redirect-to: https://a.test/",
+            r#""response_rewrites":{"locations":[{"from":"http://b.test/","to":"https://a.test/"}]}"#,
+        ),
+        (
+            "proxy-cookie-path: /one /two; Secure, nginx.ingress.kubernetes.io/proxy-cookie-domain: b.test a.test",
+            r#""response_rewrites":{"cookie_paths":[{"from":"/one","to":"/two; Secure"}],"cookie_domains":[{"from":"b.test","to":"a.test"}]}"#,
+        ),
         ("mirror-target: 'https://m.test$request_uri'", r#""mirrors":[{"url":"https://m.test"}]"#),
         ("backend-protocol: GRPC", r#""backends":[{"backend":"default/echo:8080/h2c"}]"#),
         ("backend-protocol: HTTPS", r#""backends":[{"backend":"default/echo:8080/https@ingress:default.i"}]"#),
@@ -132,12 +146,15 @@ fn what_protects_and_can_not_be_carried_over_closes_the_paths() {
         "auth-type: basic",
         "auth-url: 'https://auth.test/$unknown'",
         "auth-tls-secret: default/none",
-        "limit-connections: '5'",
+        "limit-connections: many",
         "limit-rps: many",
-        "configuration-snippet: 'deny all;'",
+        "configuration-snippet: 'auth_basic x;'",
+        "configuration-snippet: 'if ($bad) { return 403; }'",
+        "configuration-snippet: 'add_header X-Id $request_id;'",
+        "configuration-snippet: 'deny all'",
         "server-snippet: 'deny all;'",
-        "enable-modsecurity: 'true'",
-        "ssl-passthrough: 'true'",
+        "enable-modsecurity: maybe",
+        "ssl-passthrough: maybe",
         "satisfy: any",
     ];
     for annotation in cases {
@@ -160,6 +177,10 @@ fn rule_serves(annotations: &str) -> bool {
 fn what_does_not_protect_is_told_and_the_rest_is_served() {
     let cases = [
         ("unheard-of: x", "it is unknown"),
+        ("proxy-redirect-from: http://a.test/", "proxy-redirect-to is missing"),
+        ("proxy-cookie-path: '~^/(.*) /$1'", "expressions and variables are not supported: what is replaced is a text"),
+        ("session-cookie-samesite: Often", "\"Often\" is none of Strict, Lax and None"),
+        ("enable-modsecurity: 'true'", "it has no rules: enable-owasp-core-rules is missing, and the snippet has none"),
         ("custom-http-errors: '404'", "error pages come from the gateway (`error_overrides`), not from a backend"),
         ("proxy-body-size: huge", "\"huge\" is no size"),
         ("affinity: ip", "clients can't be kept by ip"),
@@ -343,4 +364,195 @@ fn the_status_has_the_address() {
     };
     assert_eq!(status(&manifest).as_deref(), Some(r#"{"loadBalancer":{"ingress":[{"ip":"10.0.0.2"}]}}"#));
     assert_eq!(status(&format!("{manifest}\nstatus: {{loadBalancer: {{ingress: [{{ip: 10.0.0.2}}]}}}}")), None);
+}
+
+/// An Ingress with a snippet of several lines.
+fn with_snippet(annotation: &str, lines: &[&str]) -> String {
+    let text = serde_json::to_string(&lines.join("\n")).unwrap();
+    format!("nginx.ingress.kubernetes.io/{annotation}: {text}")
+}
+
+#[test]
+fn snippets_that_only_change_headers_or_answer_are_carried_out() {
+    let cases: [(&[&str], &str); 9] = [
+        (
+            &["# as audited", "more_set_headers \"X-Frame-Options: DENY\" 'X-Empty:';", "more_clear_headers Server;"],
+            r#""response_headers":{"set":[{"name":"X-Frame-Options","value":"DENY"}],"remove":["X-Empty","Server"]}"#,
+        ),
+        (
+            &["add_header Strict-Transport-Security \"max-age=1; includeSubDomains\" always;"],
+            r#""response_headers":{"add":[{"name":"Strict-Transport-Security","value":"max-age=1; includeSubDomains"}]}"#,
+        ),
+        (
+            &["proxy_set_header X-Real-IP $remote_addr;", "proxy_set_header Host $host;", "proxy_set_header X-A b;", "gzip on;"],
+            r#""request_headers":{"set":[{"name":"X-A","value":"b"}]}"#,
+        ),
+        (&["proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection \"upgrade\";"], r#"{"backends":[{"#),
+        (&["proxy_set_header Host b.test;"], r#""rewrite":{"host":"b.test"}"#),
+        (&["proxy_cookie_path / \"/; Secure\";"], r#""response_rewrites":{"cookie_paths":[{"from":"/","to":"/; Secure"}]}"#),
+        (&["return 301 https://b.test$request_uri;"], r#""redirect":{"location":"https://b.test{uri}","status":301}"#),
+        (&["return 404;"], r#""answer":{"status":404,"#),
+        (&["deny all;"], r#""answer":{"status":403,"#),
+    ];
+    for (lines, expected) in cases {
+        let rule = rule(&with_snippet("configuration-snippet", lines), "/a", "Prefix");
+        assert!(rule.contains(expected) && !rule.contains("not served"), "{lines:?}: {rule}");
+    }
+}
+
+/// The definition that serves an Ingress.
+fn definition(annotations: &str) -> serde_json::Value {
+    let manifest = ingress("i", annotations, &path("/", "Prefix"));
+    with(&[BASE, CLASS, &manifest], &ListenerStates::new(), |compiled, _| {
+        compiled.documents.definitions.get("k8s-ingress-default.i").cloned().unwrap_or_default()
+    })
+}
+
+#[test]
+fn addresses_in_snippets_are_those_that_may_come() {
+    let allowed = ["allow 10.0.0.0/8;", "allow 192.0.2.1;", "deny all;"];
+    assert_eq!(
+        definition(&with_snippet("configuration-snippet", &allowed))["allowed_ips"].to_string(),
+        r#"["10.0.0.0/8","192.0.2.1"]"#
+    );
+    let denied = definition(&with_snippet("configuration-snippet", &["deny 192.0.2.1;"]));
+    assert_eq!(denied["blacklisted_ips"].to_string(), r#"["192.0.2.1"]"#);
+    let both = format!(
+        "{}, nginx.ingress.kubernetes.io/whitelist-source-range: 10.0.0.0/8",
+        with_snippet("configuration-snippet", &allowed)
+    );
+    for annotations in [both, with_snippet("configuration-snippet", &["deny 192.0.2.1;", "allow 10.0.0.0/8;", "deny all;"])] {
+        assert!(rule(&annotations, "/", "Prefix").contains("not served"), "{annotations}");
+    }
+}
+
+#[test]
+fn modsecurity_becomes_the_firewall() {
+    let on = "nginx.ingress.kubernetes.io/enable-modsecurity: 'true', nginx.ingress.kubernetes.io/enable-owasp-core-rules: 'true'";
+    let with_lines = |lines: &[&str]| format!("{on}, {}", with_snippet("modsecurity-snippet", lines));
+    let rule = "SecRule ARGS:a \"@rx b\" \\\n  \"id:1,deny\"";
+    let cases = [
+        (on.to_owned(), serde_json::json!({"mode": "detection", "core_rules": true, "rules": ""})),
+        (
+            with_lines(&["SecRuleEngine On", "SecAuditLog /dev/stdout", "SecRequestBodyLimit 1000", "SecRuleRemoveById 942100"]),
+            serde_json::json!({"mode": "enforcing", "core_rules": true, "body_max": 1000, "rules": "SecRuleRemoveById 942100\n"}),
+        ),
+        (
+            with_lines(&[
+                "SecAction \"id:900000,phase:1,pass,setvar:tx.blocking_paranoia_level=2,setvar:tx.inbound_anomaly_score_threshold=10\"",
+            ]),
+            serde_json::json!({"paranoia_level": 2, "inbound_threshold": 10}),
+        ),
+        (
+            format!(
+                "nginx.ingress.kubernetes.io/enable-modsecurity: 'true', {}",
+                with_snippet("modsecurity-snippet", &["SecRuleEngine On", rule])
+            ),
+            serde_json::json!({"mode": "enforcing", "core_rules": false, "rules": "SecRule ARGS:a \"@rx b\"  \"id:1,deny\"\n"}),
+        ),
+        (
+            format!(
+                "nginx.ingress.kubernetes.io/enable-modsecurity: 'true', {}",
+                with_snippet("modsecurity-snippet", &["Include /etc/nginx/owasp-modsecurity-crs/nginx-modsecurity.conf"])
+            ),
+            serde_json::json!({"core_rules": true}),
+        ),
+    ];
+    for (annotations, expected) in cases {
+        let waf = definition(&annotations)["tollgate"]["waf"].clone();
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(&waf[name], value, "{annotations}: {waf}");
+        }
+    }
+    let off =
+        "nginx.ingress.kubernetes.io/enable-modsecurity: 'false', nginx.ingress.kubernetes.io/enable-owasp-core-rules: 'true'";
+    for annotations in [off.to_owned(), with_lines(&["SecRuleEngine Off"])] {
+        assert!(definition(&annotations)["tollgate"].get("waf").is_none(), "{annotations}");
+    }
+    assert!(super::ingress::rule(&with_lines(&["SecUploadDir /tmp"]), "/", "Prefix").contains("not served: modsecurity-snippet"));
+    // Rules that the gateway does not take must not leave the paths open.
+    let manifest = ingress("i", on, &path("/", "Prefix"));
+    let refusing = with(&[BASE, CLASS, &manifest], &ListenerStates::new(), |compiled, _| {
+        compiled.documents.refusing.get("k8s-ingress-default.i").cloned().unwrap_or_default()
+    });
+    let rules = &refusing["tollgate"]["route"]["rules"];
+    assert_eq!((&rules[0]["answer"]["status"], &rules[0]["hosts"]), (&serde_json::json!(503), &serde_json::json!(["a.test"])));
+    assert!(refusing["tollgate"].get("waf").is_none());
+}
+
+#[test]
+fn connections_of_an_address_are_its_requests_in_progress() {
+    let annotations = "nginx.ingress.kubernetes.io/limit-connections: '5', nginx.ingress.kubernetes.io/limit-whitelist: 10.0.0.0/8";
+    assert_eq!(definition(annotations)["tollgate"]["concurrency"].to_string(), r#"{"per_address":5,"exempt":["10.0.0.0/8"]}"#);
+    assert!(definition("nginx.ingress.kubernetes.io/limit-connections: '0'")["tollgate"].get("concurrency").is_none());
+}
+
+#[test]
+fn tls_passes_to_the_backend_of_a_host() {
+    let lines = served(&[&ingress("i", "nginx.ingress.kubernetes.io/ssl-passthrough: 'true'", &path("/", "Prefix"))]);
+    expect(
+        &lines,
+        r#"
+        listener ingress:http {"addresses":["10.0.0.2"],"port":80,"protocol":"http"}
+        listener ingress:tls/a.test {"addresses":["10.0.0.2"],"port":443,"protocol":"tls","host":"a.test","tls":{"passthrough":true}}
+        k8s-ingress-default.i http ~/default/i/1
+          at ingress:http null
+          {"backends":[{"backend":"default/echo:8080"}],"hosts":["a.test"],"matches":[{"path":{"prefix":"/"}}]}
+        k8s-ingress-default.i~https http ~/default/i/0
+          at ingress:http null
+          {"redirect":{"scheme":"https","status":308},"hosts":["a.test"],"matches":[{"path":{"prefix":"/"}}]}
+        k8s-ingress-default.i~tls stream ~/default/i/1
+          at ingress:tls/a.test null
+          {"backends":[{"backend":"default/echo:8080/tcp"}]}
+        k8s-ingress-rest http ~~
+          at ingress:http ["a.test"]
+          {"answer":{"status":404,"message":"No Ingress has this path"}}
+        "#,
+    );
+}
+
+#[test]
+fn external_names_are_served_if_that_is_allowed() {
+    let external = "kind: Service\nmetadata: {name: echo, namespace: default}\nspec: {type: ExternalName, externalName: api.example, ports: [{name: web, port: 8443}]}";
+    let backends = |annotations: &str, is_allowed: bool, external: &str| {
+        let manifest = ingress("i", annotations, &path("/", "Prefix"));
+        let cluster = cluster(&[BASE, CLASS, external, &manifest]);
+        let mut settings = settings();
+        settings.ingress.serves_external_names = is_allowed;
+        let compiled = compile(&cluster, &settings);
+        let definition = &compiled.documents.definitions["k8s-ingress-default.i"];
+        let rule = &definition["tollgate"]["route"]["rules"][0];
+        (rule.get("backends").unwrap_or(&rule["answer"]).to_string(), definition["proxy"]["transport"].to_string())
+    };
+    assert!(backends("", false, external).0.contains("--ingress-external-names"));
+    let secure = "nginx.ingress.kubernetes.io/backend-protocol: HTTPS";
+    let verified = format!("{secure}, nginx.ingress.kubernetes.io/proxy-ssl-verify: 'on'");
+    assert_eq!(backends("", true, external), (r#"[{"url":"http://api.example:8443"}]"#.to_owned(), "null".to_owned()));
+    assert_eq!(
+        backends(secure, true, external),
+        (r#"[{"url":"https://api.example:8443"}]"#.to_owned(), r#"{"ssl_insecure_skip_verify":true}"#.to_owned())
+    );
+    assert_eq!(backends(&verified, true, external).1, r#"{"ssl_insecure_skip_verify":false}"#);
+    assert!(backends("", true, &external.replace("api.example", "a/../b")).0.contains("has no name of a host"));
+}
+
+#[test]
+fn thousands_of_hosts_have_their_certificates_at_one_address() {
+    let certified = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
+    let (chain, private_key) = (STANDARD.encode(certified.cert.pem()), STANDARD.encode(certified.signing_key.serialize_pem()));
+    let secret = format!(
+        "kind: Secret\nmetadata: {{name: tls, namespace: default}}\ntype: kubernetes.io/tls\ndata: {{tls.crt: {chain}, tls.key: {private_key}}}"
+    );
+    let many: Vec<String> = (0..2_000)
+        .map(|number| {
+            let spec =
+                format!("  tls: [{{secretName: tls}}]\n{}", path("/", "Prefix").replace("a.test", &format!("h{number}.test")));
+            ingress(&format!("i{number}"), "", &spec)
+        })
+        .collect();
+    let manifests: Vec<&str> = [BASE, CLASS, &secret].into_iter().chain(many.iter().map(String::as_str)).collect();
+    let listeners = with(&manifests, &ListenerStates::new(), |compiled, _| {
+        compiled.documents.listeners.keys().filter(|name| name.starts_with("ingress:https/")).count()
+    });
+    assert_eq!(listeners, 2_000);
 }

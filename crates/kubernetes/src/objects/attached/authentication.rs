@@ -5,12 +5,14 @@ use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Who may call. A request that satisfies one of the methods passes.
+/// Who may call. A request that satisfies one of the methods passes; certificates of clients are asked for beside them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schemars(extend("x-kubernetes-validations" = json!([
-    {"rule": "has(self.apiKeys) || has(self.jwt) || has(self.oidc) || has(self.external)",
-     "message": "name a method: apiKeys, jwt, oidc or external"},
+    {"rule": "has(self.apiKeys) || has(self.jwt) || has(self.oidc) || has(self.external) || has(self.basic) || has(self.clientCertificates)",
+     "message": "name a method: apiKeys, jwt, oidc, external, basic or clientCertificates"},
+    {"rule": "!has(self.basic) || !(has(self.apiKeys) || has(self.jwt) || has(self.oidc) || has(self.external))",
+     "message": "basic does not go with apiKeys, jwt, oidc and external"},
     {"rule": "!has(self.requiredScopes) || !(has(self.apiKeys) || has(self.external))",
      "message": "requiredScopes are for tokens: they do not go with apiKeys and external"},
     {"rule": "!has(self.claimHeaders) || has(self.jwt) || has(self.oidc)", "message": "claimHeaders need jwt or oidc"},
@@ -24,6 +26,10 @@ pub(crate) struct AuthenticationSettings {
     pub oidc: Option<OidcSettings>,
     /// Another HTTP service decides.
     pub external: Option<ExternalCheck>,
+    /// Users and passwords (HTTP basic) in Secrets.
+    pub basic: Option<BasicUserSettings>,
+    /// Clients must show a certificate. The Gateway's listener must ask for it, by `spec.tls.frontend`.
+    pub client_certificates: Option<ClientAuthorities>,
     /// Claims of the token that backends get as headers.
     #[schemars(length(min = 1, max = 16))]
     pub claim_headers: Option<Vec<ClaimHeader>>,
@@ -48,6 +54,42 @@ pub(crate) struct ApiKeySettings {
     pub stored: bool,
     /// Where requests have the key; by default the header Authorization, with or without Bearer.
     pub from: Option<CredentialPlace>,
+    /// Requests that each key of a Secret has for a longer time.
+    pub quota: Option<KeyQuotaSettings>,
+}
+
+/// A quota of each key. It is counted in the gateways' store: over Redis exactly for all of them, and beyond restarts.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct KeyQuotaSettings {
+    /// Requests until it renews.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_i64))]
+    pub requests: i64,
+    /// Time from the first request until it renews, such as `24h` or `720h`.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub window: String,
+}
+
+/// Users of HTTP basic.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub(crate) struct BasicUserSettings {
+    /// Names of Secrets in the policy's namespace. Each has the entry `auth`: lines of an htpasswd file, `user:hash`, with hashes of bcrypt, argon2, apr1 or SHA.
+    #[schemars(length(min = 1, max = 16), inner(length(min = 1, max = 253)))]
+    pub secrets: Vec<String>,
+}
+
+/// Authorities of clients' certificates, each in the entry `ca.crt`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.secrets) || has(self.configMaps)", "message": "name Secrets or ConfigMaps with authorities"},
+])))]
+pub(crate) struct ClientAuthorities {
+    /// Names of Secrets in the policy's namespace.
+    #[schemars(length(min = 1, max = 16), inner(length(min = 1, max = 253)))]
+    pub secrets: Option<Vec<String>>,
+    /// Names of ConfigMaps in the policy's namespace.
+    #[schemars(length(min = 1, max = 16), inner(length(min = 1, max = 253)))]
+    pub config_maps: Option<Vec<String>>,
 }
 
 /// Where requests have a credential.

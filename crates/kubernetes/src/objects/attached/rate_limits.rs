@@ -7,11 +7,28 @@ use serde_json::json;
 /// How much. A request must have room in all limits.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("required" = json!(["limits"])))]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.limits) || has(self.concurrent)", "message": "name limits or concurrent"},
+])))]
 pub(crate) struct RateLimitSettings {
     /// Limits, each with counters of its own.
     #[schemars(length(min = 1, max = 16))]
     pub limits: Vec<RateLimitRule>,
+    /// How many requests of a client may be in progress at once, at each gateway.
+    pub concurrent: Option<ConcurrentRequests>,
+}
+
+/// Requests at once.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConcurrentRequests {
+    /// Requests of an address, or of an IPv6 network of 64 bits; more get 429.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub per_address: u32,
+    /// Addresses or networks without this limit.
+    #[serde(default)]
+    #[schemars(length(max = 64), inner(length(max = 64)))]
+    pub exempt: Vec<String>,
 }
 
 /// One limit.

@@ -22,6 +22,10 @@ pub(crate) struct TrafficSettings {
     pub response_body: Option<BodyChange>,
     /// Plugins, whose files the gateway has.
     pub plugins: Option<Plugins>,
+    /// Requests pass the rules of a web application firewall.
+    pub firewall: Option<FirewallPolicySettings>,
+    /// Backends that fail get no requests for a while.
+    pub circuit_breaker: Option<CircuitBreakerSettings>,
     /// Other responses in place of errors; the first that fits counts.
     #[schemars(length(max = 16))]
     pub errors: Vec<ErrorRule>,
@@ -140,6 +144,87 @@ pub(crate) enum PluginPhase {
     Request,
     /// When the backend has answered.
     Response,
+}
+
+/// The circuit breaker of a route. Each method counts for itself, at each gateway, in a window of ten seconds.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CircuitBreakerSettings {
+    /// Share of failures from which it opens.
+    #[schemars(range(min = 1, max = 100))]
+    pub failure_percent: u32,
+    /// Requests in the window before it may open.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub min_requests: u64,
+    /// How long requests get 503, in whole seconds, such as `30s`.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub open_for: String,
+    /// No single requests look meanwhile whether the backend works again.
+    #[serde(default)]
+    pub without_probes: bool,
+}
+
+/// The firewall.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "!has(self.withoutCoreRules) || !self.withoutCoreRules || has(self.rules)", "message": "without core rules, name rules"},
+])))]
+pub(crate) struct FirewallPolicySettings {
+    /// What happens to a request that the rules deny; by default it is rejected.
+    pub mode: FirewallMode,
+    /// How suspicious the rules are; 1 by default.
+    #[schemars(range(min = 1, max = 4))]
+    pub paranoia_level: Option<u8>,
+    /// Sum of scores from which a request is denied; 5 by default.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub inbound_threshold: Option<u32>,
+    /// What rules do not look at.
+    #[schemars(length(max = 64))]
+    pub exclusions: Vec<FirewallExclusion>,
+    /// Rules of one's own in the language of ModSecurity, before the others.
+    #[schemars(length(min = 1, max = 65_536))]
+    pub rules: Option<String>,
+    /// The rules in the gateway's directory are not used.
+    pub without_core_rules: bool,
+    /// Bytes of a body that are inspected; 131072 by default, 0 for none.
+    #[schemars(range(min = 0, max = 1_073_741_824))]
+    pub max_body_bytes: Option<u32>,
+    /// Of larger bodies the start is inspected, and the rest passes. By default they get 400.
+    pub passes_larger_bodies: bool,
+    /// Whether responses are inspected, too.
+    pub inspects_responses: bool,
+}
+
+/// What happens to a request that the rules deny.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(crate) enum FirewallMode {
+    /// It is rejected.
+    #[default]
+    Enforcing,
+    /// It passes, is counted and recorded.
+    Detection,
+}
+
+/// What some rules do not look at. A list that is missing means all.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.rules) || has(self.tags) || has(self.parameters) || has(self.paths)", "message": "name rules, tags, parameters or paths"},
+])))]
+pub(crate) struct FirewallExclusion {
+    /// Numbers of rules, or ranges such as `942100-942199`.
+    #[schemars(length(max = 64), inner(length(min = 1, max = 64)))]
+    pub rules: Vec<String>,
+    /// Tags of rules such as `attack-sqli`.
+    #[schemars(length(max = 64), inner(length(min = 1, max = 128)))]
+    pub tags: Vec<String>,
+    /// Values such as `ARGS:comment`.
+    #[schemars(length(max = 64), inner(length(min = 1, max = 256)))]
+    pub parameters: Vec<String>,
+    /// Starts of paths.
+    #[schemars(length(max = 64), inner(length(min = 1, max = 1024), regex(pattern = "^/")))]
+    pub paths: Vec<String>,
 }
 
 /// Another response in place of errors.

@@ -4,23 +4,14 @@ use super::{AnnotationRow, Fate::Missing, Reader, protection, row};
 
 const NO_NGINX: &str = "there is no nginx that could carry it out, and what it protects is not known";
 const NO_PAGES: &str = "error pages come from the gateway (`error_overrides`), not from a backend";
-const NO_FIREWALL: &str = "there is no ModSecurity";
-const NO_COOKIE_CHANGES: &str = "cookies of backends are not changed";
-const NO_LOCATION_CHANGES: &str = "redirects of backends are not changed";
 const OF_THE_GATEWAY: &str = "it is a setting of the gateway";
 const NO_BANDWIDTH: &str = "bytes a second are not limited";
 
 const NOTHING: Reader = |_, _| Ok(());
 
 pub(super) const ROWS: &[AnnotationRow] = &[
-    protection("configuration-snippet", Missing, NO_NGINX, NOTHING),
     protection("server-snippet", Missing, NO_NGINX, NOTHING),
     protection("stream-snippet", Missing, NO_NGINX, NOTHING),
-    protection("enable-modsecurity", Missing, NO_FIREWALL, NOTHING),
-    protection("enable-owasp-core-rules", Missing, NO_FIREWALL, NOTHING),
-    protection("modsecurity-snippet", Missing, NO_FIREWALL, NOTHING),
-    row("modsecurity-transaction-id", Missing, NO_FIREWALL, NOTHING),
-    protection("ssl-passthrough", Missing, "use a TLSRoute: the backend ends TLS, and may ask for certificates", NOTHING),
     protection("global-rate-limit", Missing, "use `limit-rps`, or keys with limits that gateways share", NOTHING),
     row("global-rate-limit-window", Missing, "see global-rate-limit", NOTHING),
     row("global-rate-limit-key", Missing, "see global-rate-limit", NOTHING),
@@ -31,10 +22,6 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     row("custom-http-errors", Missing, NO_PAGES, NOTHING),
     row("disable-proxy-intercept-errors", Missing, NO_PAGES, NOTHING),
     row("custom-headers", Missing, "headers can't come from a ConfigMap", NOTHING),
-    row("proxy-cookie-domain", Missing, NO_COOKIE_CHANGES, NOTHING),
-    row("proxy-cookie-path", Missing, NO_COOKIE_CHANGES, NOTHING),
-    row("proxy-redirect-from", Missing, NO_LOCATION_CHANGES, NOTHING),
-    row("proxy-redirect-to", Missing, NO_LOCATION_CHANGES, NOTHING),
     row("relative-redirects", Missing, "redirects of the gateway have a host", NOTHING),
     row("preserve-trailing-slash", Missing, "no slash is taken away", NOTHING),
     row("proxy-ssl-ciphers", Missing, OF_THE_GATEWAY, NOTHING),

@@ -35,9 +35,12 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     row("limit-allowlist", Carried, "addresses without these limits", |value, settings| settings.exempt(value)),
     protection(
         "limit-connections",
-        Missing,
-        "connections of an address can be limited for the whole gateway (`tollgate.limits.connections_per_ip_max`)",
-        |value, _| number(value).map(|_| ()),
+        Approximated,
+        "`tollgate.concurrency`: requests in progress of each client address, at each gateway; 429 in place of 503",
+        |value, settings| {
+            settings.concurrent_max = Some(u32::try_from(number(value)?).unwrap_or(u32::MAX)).filter(|most| *most > 0);
+            Ok(())
+        },
     ),
     protection("auth-type", Carried, "`basic`: `tollgate.user_passwords`", |value, settings| match value {
         "basic" => {
@@ -126,7 +129,15 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     protection("auth-tls-match-cn", Missing, "certificates are not told apart by their names", |_, _| Ok(())),
     row("auth-tls-verify-depth", Approximated, "chains of any length that the library takes", |_, _| Ok(())),
     row("auth-tls-error-page", Missing, "clients without a certificate do not get as far as a page", |_, _| Ok(())),
-    row("auth-tls-pass-certificate-to-upstream", Missing, "the backend does not get the certificate", |_, _| Ok(())),
+    row(
+        "auth-tls-pass-certificate-to-upstream",
+        Carried,
+        "the backend gets the certificate in `ssl-client-cert`, in PEM, escaped as in URLs",
+        |value, settings| {
+            settings.passes_certificate = boolean(value)?;
+            Ok(())
+        },
+    ),
     protection(
         "proxy-ssl-verify",
         Carried,

@@ -1,7 +1,7 @@
 //! Annotations that say where requests go, and how.
 
 use super::values::{boolean, bytes, list, milliseconds, number, request_text};
-use super::{AnnotationRow, Fate, row};
+use super::{AnnotationRow, Fate, protection, row};
 use Fate::{Approximated, Carried, Idle};
 use serde_json::json;
 
@@ -144,32 +144,6 @@ pub(super) const ROWS: &[AnnotationRow] = &[
         settings.answer_ms = Some(milliseconds(value)?);
         Ok(())
     }),
-    row("affinity", Carried, "`cookie`: a client stays with its endpoint", |value, settings| match value {
-        "cookie" => {
-            settings.is_sticky = true;
-            Ok(())
-        }
-        other => Err(format!("clients can't be kept by {other}")),
-    }),
-    row("affinity-mode", Approximated, "as `persistent`: clients move only when their endpoint goes", |_, _| Ok(())),
-    row("session-cookie-name", Carried, "the name of the cookie; `INGRESSCOOKIE` without it", |value, settings| {
-        settings.cookie_name = Some(value.to_owned());
-        Ok(())
-    }),
-    row("session-cookie-max-age", Carried, "how long the cookie is kept", |value, settings| {
-        settings.cookie_seconds = number(value)?;
-        Ok(())
-    }),
-    row("session-cookie-expires", Carried, "how long the cookie is kept", |value, settings| {
-        settings.cookie_seconds = settings.cookie_seconds.max(number(value)?);
-        Ok(())
-    }),
-    row("session-cookie-path", Approximated, "the cookie has the path `/`", |_, _| Ok(())),
-    row("session-cookie-samesite", Approximated, "the cookie has `SameSite=Lax`", |_, _| Ok(())),
-    row("session-cookie-conditional-samesite-none", Approximated, "the cookie has `SameSite=Lax`", |_, _| Ok(())),
-    row("session-cookie-secure", Approximated, "the cookie has no `Secure`; it names an endpoint, and nobody", |_, _| Ok(())),
-    row("session-cookie-domain", Approximated, "the cookie has no domain", |_, _| Ok(())),
-    row("session-cookie-change-on-failure", Approximated, "a client whose endpoint fails gets another one", |_, _| Ok(())),
     row(
         "upstream-hash-by",
         Carried,
@@ -189,6 +163,15 @@ pub(super) const ROWS: &[AnnotationRow] = &[
             Ok(())
         },
     ),
+    protection(
+        "ssl-passthrough",
+        Approximated,
+        "TLS ends at the backend of `/`, or of the first path; requests without TLS are redirected, and no other annotation acts",
+        |value, settings| {
+            settings.passes_tls = boolean(value)?;
+            Ok(())
+        },
+    ),
     row("load-balance", Approximated, "endpoints get requests in turn", |_, _| Ok(())),
     row("service-upstream", Approximated, "requests go to the endpoints of the service all the same", |value, _| {
         boolean(value).map(|_| ())
@@ -198,7 +181,7 @@ pub(super) const ROWS: &[AnnotationRow] = &[
         Ok(())
     }),
     row("x-forwarded-prefix", Carried, "the header `X-Forwarded-Prefix` for the backend", |value, settings| {
-        settings.request_headers.push(json!({"name": "X-Forwarded-Prefix", "value": value}));
+        settings.request_headers.set.push(json!({"name": "X-Forwarded-Prefix", "value": value}));
         Ok(())
     }),
     row("connection-proxy-header", Approximated, "the gateway writes `Connection` itself", |_, _| Ok(())),

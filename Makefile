@@ -137,7 +137,7 @@ bench-plugins: release ## CPU per request with hooks in WebAssembly, JavaScript 
 bench-models: bench-build ## CPU per stream of a language model, passed and translated, time to the first token, memory of open streams (MODELS_ARGS)
 	python3 bench/models.py $(MODELS_ARGS)
 
-model-cases: release ## the same 50 requests to Tollgate and to LiteLLM's proxy: parameters, tools, errors, broken streams, budgets; a table (CASES_ARGS)
+model-cases: release ## the same requests to Tollgate and to LiteLLM's proxy: parameters, tools, errors, broken streams, budgets; a table (CASES_ARGS)
 	@scripts/test-deps.sh models
 	python3 bench/model_cases.py --litellm $${CARGO_TARGET_DIR:-target}/bench-litellm/bin/litellm $(CASES_ARGS)
 

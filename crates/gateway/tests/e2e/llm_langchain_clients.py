@@ -3,6 +3,7 @@
 import asyncio
 import sys
 
+import openai
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
@@ -67,13 +68,21 @@ for model in ("a", "team/b", "c"):
             assert with_tools.invoke([question, said, result]).text.startswith("You said"), name
 
         for method in ("json_schema", "function_calling"):
+            if method == "function_calling" and model == "c" and isinstance(client, ChatOpenAI):
+                # It asks for one call at a time, which Gemini cannot promise.
+                try:
+                    client.with_structured_output(Answer, method=method).invoke("Where?")
+                except openai.BadRequestError as error:
+                    assert "`parallel_tool_calls`" in str(error), error
+                    continue
+                raise AssertionError(f"{name} {method}")
             assert client.with_structured_output(Answer, method=method).invoke("Where?") == Answer(place="Bonn"), f"{name} {method}"
 
 for model in ("a", "c"):
     google = GoogleGenerativeAIEmbeddings(model=model, base_url=url, google_api_key="none", additional_headers=own_key)
     # Its texts would go as tokens, of which another provider knows nothing.
-    openai = OpenAIEmbeddings(model=model, base_url=f"{url}/v1", api_key=key, check_embedding_ctx_length=False)
-    for client in (google, openai):
+    other = OpenAIEmbeddings(model=model, base_url=f"{url}/v1", api_key=key, check_embedding_ctx_length=False)
+    for client in (google, other):
         name = f"{type(client).__name__} {model}"
         assert client.embed_query("one") == [0.5, 0.0], name
         assert client.embed_documents(["one", "two"]) == [[0.5, 0.0], [0.5, 1.0]], name

@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import time
 
+import litellm_proxy
 import rig as bench
 from rig import Rig, RigError, Server
 
@@ -116,19 +117,8 @@ def start_gateway(rig: Rig, args: argparse.Namespace, upstream: Server) -> Serve
 
 
 def start_litellm(rig: Rig, program: pathlib.Path, upstream: Server, model: str) -> Server:
-    port = rig.free_port()
-    config = {
-        "model_list": [
-            {"model_name": model, "litellm_params": {"model": f"openai/{model}", "api_base": upstream.url("/v1"), "api_key": "none"}}
-        ]
-    }
-    file = rig.file("litellm.yaml", json.dumps(config))
-    argv = [program.absolute(), "--config", file, "--host", bench.HOST, "--port", port, "--num_workers", rig.threads]
-    env = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOG": "ERROR", "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY": "true"}
-    child = rig.start("litellm", argv, env=env, gateway=True)
-    server = Server("litellm", child, port)
-    rig.await_answer("litellm", child, server.url("/health/liveliness"), seconds=180)
-    return server
+    parameters = {"model": f"openai/{model}", "api_base": upstream.url("/v1"), "api_key": "none"}
+    return litellm_proxy.start(rig, program, {"model_list": [{"model_name": model, "litellm_params": parameters}]})
 
 
 def question(model: str, tokens: int) -> dict:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|conformance|dist
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|models|conformance|dist
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -16,6 +16,8 @@ tests=(cc:build-essential nginx:nginx-light haproxy:haproxy caddy:caddy redis-se
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux
     openssl:openssl redis-server:redis-server python3:python3 valgrind:valgrind)
+# Another gateway of language models, beside which Tollgate is shown.
+models=(python3:python3-venv taskset:util-linux)
 # A cluster in namespaces, without containers.
 conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
 
@@ -26,10 +28,11 @@ dist=(cc:build-essential python3:python3-venv minisign:minisign openssl:openssl 
 case ${1:-} in
 tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
+models) wanted=("${models[@]}") ;;
 conformance) wanted=("${conformance[@]}") ;;
 dist) wanted=("${dist[@]}") ;;
 *)
-    echo "usage: $0 tests|bench|conformance|dist" >&2
+    echo "usage: $0 tests|bench|models|conformance|dist" >&2
     exit 2
     ;;
 esac
@@ -134,17 +137,44 @@ python_clients() {
     fi
 }
 
-# The official clients of the APIs of language models, and a judge of such APIs.
+# The official clients of the APIs of language models, LangChain's, and a judge of such APIs.
 model_clients() {
     [[ $1 == tests ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
     if [[ ! -x $venv/bin/python ]]; then
         cp "$venv/unavailable" "$venv/models-unavailable"
-    elif "$venv/bin/python" -c 'import openai, anthropic, llm_comply, google.genai' 2>/dev/null; then
+    elif "$venv/bin/python" -c 'import openai, anthropic, llm_comply, google.genai, langchain_openai, langchain_anthropic, langchain_google_genai' 2>/dev/null; then
         rm -f "$venv/models-unavailable"
-    elif ! reason=$("$venv/bin/python" -m pip install --quiet openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 llm-comply==0.5.0 2>&1); then
-        echo "openai, anthropic, google-genai and llm-comply cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/models-unavailable" >&2
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet openai==3.57.0 anthropic==2.14.0 google-genai==3.6.1 llm-comply==0.5.0 langchain-openai==1.7.4 langchain-anthropic==1.7.10 langchain-google-genai==4.4.3 2>&1); then
+        echo "openai, anthropic, google-genai, llm-comply and LangChain cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/models-unavailable" >&2
     fi
+}
+
+# An engine of language models, llama.cpp's own server as a library, and what writes the file of a tiny model for it: 170 MB. Not every processor
+# has them.
+model_engine() {
+    [[ $1 == tests ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/test-venv reason
+    if [[ ! -x $venv/bin/python ]]; then
+        cp "$venv/unavailable" "$venv/engine-unavailable"
+    elif "$venv/bin/python" -c 'import xllamacpp, gguf' 2>/dev/null; then
+        rm -f "$venv/engine-unavailable"
+    elif ! reason=$("$venv/bin/python" -m pip install --quiet --only-binary :all: xllamacpp==2026.10.11549 gguf==0.19.0 2>&1); then
+        echo "xllamacpp and gguf cannot be installed: $(tail -n 1 <<<"$reason")" | tee "$venv/engine-unavailable" >&2
+    fi
+}
+
+# LiteLLM's proxy, 610 MB.
+litellm_proxy() {
+    [[ $1 == models ]] || return 0
+    local venv=${CARGO_TARGET_DIR:-target}/bench-litellm version=1.108.7
+    if [[ $("$venv/bin/python" -c 'from importlib.metadata import version; print(version("litellm"))' 2>/dev/null) == "$version" ]]; then
+        return
+    fi
+    rm -rf "$venv"
+    mkdir -p "$(dirname "$venv")"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet "litellm[proxy]==$version"
 }
 
 # A public conformance suite for HTTP/2. Go is not installed for it: without Go, its tests report it.
@@ -297,7 +327,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; model_engine "$1"; litellm_proxy "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -334,6 +364,8 @@ core_rule_set "$1"
 go_clients "$1"
 python_clients "$1"
 model_clients "$1"
+model_engine "$1"
+litellm_proxy "$1"
 go_plugins "$1"
 rust_plugins "$1"
 secret_server "$1"

@@ -224,7 +224,10 @@ impl ClusterHost for OwnFigures {
     }
 
     fn receive(&self, mail: Value) {
-        self.shared.registry.mailboxes.receive(mail);
+        let registry = &self.shared.registry;
+        if !registry.hear_rest(&mail) {
+            registry.mailboxes.receive(mail);
+        }
     }
 
     fn note(&self, event: NodeEvent) {

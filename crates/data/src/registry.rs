@@ -17,6 +17,7 @@ use crate::stream_rules::StreamMeter;
 use crate::waf::RuleLibrary;
 use arc_swap::ArcSwap;
 use rustls::pki_types::ServerName;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::hash::Hash;
@@ -33,7 +34,7 @@ use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, AddressLimit, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
-use tollgate_llm_gateway::{LlmFigures, LlmServer};
+use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
@@ -76,6 +77,8 @@ pub struct Registry {
     pub own_apis: OnceLock<Arc<dyn OwnApis>>,
     /// Where calls of MCP clients wait for answers.
     pub mailboxes: Arc<Mailboxes>,
+    /// The way to other gateways for what providers of language models refuse.
+    pub rest_mail: OnceLock<Arc<dyn RestMail>>,
     /// What becomes of requests to language models, for their records.
     pub llm_calls: Arc<LlmCalls>,
     /// Streams of language models that cores may take over.
@@ -347,6 +350,12 @@ impl Registry {
     /// is the same.
     pub fn mcp_server(&self, api: &str, terms: String, make: impl FnOnce() -> FederatedServer) -> Arc<FederatedServer> {
         self.kept.mcp_servers.get_or((api.to_owned(), terms), make)
+    }
+
+    /// Takes mail about a key of a provider that rests. False if it is about something else.
+    pub fn hear_rest(&self, mail: &Value) -> bool {
+        let servers = self.kept.llm_servers.entries();
+        servers.iter().fold(false, |is_known, (_, server)| server.hear_rest(mail) || is_known)
     }
 
     /// The server in front of an API's models. One that a reload leaves as it was goes on; another one takes over its figures.

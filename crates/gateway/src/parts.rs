@@ -117,7 +117,9 @@ impl GatewayParts {
             control: Arc::new(control),
         });
         if let Some(cluster) = &shared.cluster {
-            shared.registry.mailboxes.connect(Arc::new(ClusterMail(cluster.clone())));
+            let mail = Arc::new(ClusterMail(cluster.clone()));
+            shared.registry.mailboxes.connect(mail.clone());
+            let _ = shared.registry.rest_mail.set(mail);
         }
         let _ = shared.registry.own_apis.set(Arc::new(ServedApis::of(&shared)));
         listen_to_hosts(&shared);

@@ -30,6 +30,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// The estimate for a document of so many bytes, of which nothing else is known.
+    pub fn of_bytes(bytes: u64) -> Self {
+        Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes }
+    }
+
     /// The estimate for a request.
     pub fn of(ask: &Ask) -> Self {
         let mut sum = Estimate::default();

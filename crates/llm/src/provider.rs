@@ -1,13 +1,13 @@
 //! The APIs of providers, by name: where requests go, what their heads say, and which files read and write their bodies.
 
+mod embeddings;
 mod stream;
 
 pub use stream::ProviderStream;
 
 use crate::client::ClientApi;
-use crate::form::{Ask, Fault, Reply, Unsupported, Usage};
+use crate::form::{Ask, Fault, Reply, Unsupported};
 use crate::openai_chat::ChatDialect;
-use crate::openai_embeddings::EmbeddingAsk;
 use crate::passed::{Passed, PassedChange, passed_body};
 use crate::tool_id::IdRule;
 use crate::{anthropic, bedrock, cohere, gemini, openai_chat};
@@ -197,10 +197,7 @@ impl Provider {
         };
         let output_tokens_max = output_tokens_max.map(|tokens| (member, tokens));
         let body = passed_body(body, bytes_max, PassedChange { model, asks_usage, output_tokens_max })?;
-        let base = match self.api {
-            ProviderApi::OpenAi(flavour) => flavour.base_path(),
-            _ => "/v1",
-        };
+        let base = self.openai_base();
         let path = match api {
             ClientApi::OpenAiChat => "/chat/completions",
             ClientApi::OpenAiResponses => "/responses",
@@ -229,68 +226,11 @@ impl Provider {
         })
     }
 
-    /// Whether requests for embeddings are understood without translation.
-    pub fn speaks_embeddings(&self) -> bool {
-        matches!(self.api, ProviderApi::OpenAi(_))
-    }
-
-    /// The request for embeddings of a provider that speaks OpenAI's API.
-    ///
-    /// # Errors
-    /// As [`crate::Passed::read`].
-    pub fn passed_embedding_request(
-        &self,
-        body: &[u8],
-        bytes_max: usize,
-        model: Option<&str>,
-    ) -> Result<ProviderRequest, Unsupported> {
-        let body = passed_body(body, bytes_max, PassedChange { model, ..PassedChange::default() })?;
-        let base = match self.api {
+    /// The usual path below which OpenAI's API is.
+    fn openai_base(&self) -> &'static str {
+        match self.api {
             ProviderApi::OpenAi(flavour) => flavour.base_path(),
             _ => "/v1",
-        };
-        Ok(self.with_head(base, "/embeddings", body))
-    }
-
-    /// The request for embeddings.
-    ///
-    /// # Errors
-    /// The provider has none, or none that can be translated.
-    pub fn embedding_request(&self, ask: &EmbeddingAsk) -> Result<ProviderRequest, Unsupported> {
-        match self.api {
-            ProviderApi::Cohere => Ok(self.with_head("/v2", "/embed", ask.cohere_body())),
-            ProviderApi::Gemini if !self.is_vertex() => {
-                Ok(self.with_head("/v1beta", &format!("/models/{}:batchEmbedContents", segment(&ask.model)), ask.gemini_body()))
-            }
-            _ => Err(Unsupported {
-                field: "model".to_owned(),
-                why: "the provider of this model has no embeddings that can be translated".to_owned(),
-            }),
-        }
-    }
-
-    /// Vertex AI has other embeddings than the Gemini API.
-    fn is_vertex(&self) -> bool {
-        self.base_path.as_deref().is_some_and(|path| path.contains("/publishers/"))
-    }
-
-    /// Reads an answer with embeddings and writes it for the client.
-    ///
-    /// # Errors
-    /// It is an error, or broken.
-    pub fn embedding_reply(
-        &self,
-        status: u16,
-        body: &[u8],
-        bytes_max: usize,
-        ask: &EmbeddingAsk,
-    ) -> Result<(Vec<u8>, Usage), Fault> {
-        match self.api {
-            ProviderApi::Cohere if status < 300 => ask.of_cohere(body, bytes_max),
-            ProviderApi::Gemini if status < 300 => ask.of_gemini(body, bytes_max),
-            ProviderApi::Cohere => Err(cohere::read_fault(status, body, bytes_max)),
-            ProviderApi::Gemini => Err(gemini::read_fault(status, body, bytes_max)),
-            _ => Err(openai_chat::read_fault(status, body, bytes_max)),
         }
     }
 

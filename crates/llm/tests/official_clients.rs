@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
-use tollgate_llm::{AnswerContext, ClientApi, Fault, FaultKind, GeminiPath, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{
+    AnswerContext, ClientApi, EmbeddingApi, Fault, FaultKind, GeminiPath, Provider, ProviderApi, ProviderCredential,
+};
 
 const BYTES_MAX: usize = 1 << 20;
 
@@ -127,7 +129,7 @@ fn respond(path: &str, body: &[u8]) -> Response {
 
 fn embed(body: &[u8]) -> Response {
     let provider = Provider { api: ProviderApi::Cohere, base_path: None, credential: ProviderCredential::None };
-    let ask = tollgate_llm::EmbeddingAsk::read(body, BYTES_MAX).expect("a request");
+    let ask = EmbeddingApi::OpenAi.read(body, BYTES_MAX).expect("a request");
     provider.embedding_request(&ask).expect("a counterpart");
     let answer = br#"{"id":"e","embeddings":{"float":[[0.25,-1],[0.5,1.25e-1]]},"meta":{"billed_units":{"input_tokens":4}}}"#;
     let (body, usage) = provider.embedding_reply(200, answer, BYTES_MAX, &ask).expect("an answer");

@@ -1,7 +1,7 @@
 //! Where requests go, what their heads say, and which of them pass.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use tollgate_llm::{ClientApi, EmbeddingAsk, Flavour, GeminiPath, Passed, Provider, ProviderApi, ProviderCredential};
+use tollgate_llm::{ClientApi, EmbeddingApi, Flavour, GeminiPath, Passed, Provider, ProviderApi, ProviderCredential};
 
 const CHAT: &[u8] = br#"{"model":"m","messages":[{"role":"user","content":"x"}],"stream":true}"#;
 const BYTES_MAX: usize = 1 << 16;
@@ -66,7 +66,8 @@ fn what_passes_keeps_its_bytes() {
     );
     let mistral = provider(ProviderApi::OpenAi(Flavour::Mistral), None, ProviderCredential::None);
     assert_eq!(mistral.passed_request(ClientApi::OpenAiChat, CHAT, BYTES_MAX, None, None).expect("passes").body, CHAT);
-    let embeddings = openai.passed_embedding_request(br#"{"model":"a","input":[1,2]}"#, BYTES_MAX, Some("b")).expect("passes");
+    let embeddings =
+        openai.passed_embedding_request(EmbeddingApi::OpenAi, br#"{"model":"a","input":[1,2]}"#, BYTES_MAX, "b").expect("passes");
     assert_eq!(
         (embeddings.path_and_query.as_str(), embeddings.body.as_slice()),
         ("/v1/embeddings", &br#"{"model":"b","input":[1,2]}"#[..])
@@ -103,7 +104,9 @@ fn google_gets_what_its_client_sent_byte_for_byte() {
     }
     let gemini = provider(ProviderApi::Gemini, None, ProviderCredential::None);
     let called = || GeminiPath { model: "m".to_owned(), stream: false };
-    for body in ["", "[]", "{", r#"{"model":"x"}"#, r#"{"stream":true}"#, r#"{"a":1,"a":2}"#, r#"{"mod\u0065l":"x"}"#] {
+    let broken =
+        ["", "[]", "{", r#"{"model":"x"}"#, r#"{"model":1}"#, r#"{"stream":true}"#, r#"{"a":1,"a":2}"#, r#"{"mod\u0065l":"x"}"#];
+    for body in broken {
         assert!(called().into_body(body.as_bytes(), BYTES_MAX).is_err(), "{body}");
     }
     let two = called().into_body(br#"{"generationConfig":{},"generation_config":{}}"#, BYTES_MAX).expect("an object");
@@ -121,7 +124,7 @@ fn google_gets_what_its_client_sent_byte_for_byte() {
 
 #[test]
 fn embeddings_are_translated_or_refused() {
-    let read = |body: &str| EmbeddingAsk::read(body.as_bytes(), BYTES_MAX);
+    let read = |body: &str| EmbeddingApi::OpenAi.read(body.as_bytes(), BYTES_MAX);
     let ask = read(r#"{"model":"e","input":["a","b"],"dimensions":2,"encoding_format":"base64","user":"u"}"#).expect("a request");
     let gemini = provider(ProviderApi::Gemini, None, ProviderCredential::None);
     let request = gemini.embedding_request(&ask).expect("a counterpart");
@@ -143,4 +146,91 @@ fn embeddings_are_translated_or_refused() {
     {
         assert!(read(body).is_err(), "{body}");
     }
+}
+
+/// A request of Google's clients for embeddings, with what its path says.
+fn google_embeddings(body: &str) -> Vec<u8> {
+    GeminiPath { model: "m".to_owned(), stream: false }.into_body(body.as_bytes(), BYTES_MAX).expect("an object")
+}
+
+#[test]
+fn embeddings_of_googles_clients_pass_to_google() {
+    let gemini = provider(ProviderApi::Gemini, None, ProviderCredential::None);
+    let sent = |api, body: &str, model: &str| {
+        let request = gemini.passed_embedding_request(api, &google_embeddings(body), BYTES_MAX, model)?;
+        Ok::<_, tollgate_llm::Unsupported>((request.path_and_query, String::from_utf8(request.body).expect("text")))
+    };
+    let one = r#"{ "content":{"parts":[{"text":"a"}]}, "new":1.50 }"#;
+    let passed = sent(EmbeddingApi::Gemini, one, "g").expect("passes");
+    assert_eq!(passed, ("/v1beta/models/g:embedContent".to_owned(), one.to_owned()));
+    let named = r#"{"model":"models/m","content":{"parts":[{"text":"a"}]}}"#;
+    let passed = sent(EmbeddingApi::Gemini, named, "g").expect("passes");
+    assert_eq!(passed.1, r#"{"content":{"parts":[{"text":"a"}]}}"#, "the path says the model");
+    let several = r#"{"requests": [{"model":"models/m","content":{}},{"content":{}}], "new":1}"#;
+    assert_eq!(sent(EmbeddingApi::GeminiBatch, several, "m").expect("passes").1, several);
+    let renamed = sent(EmbeddingApi::GeminiBatch, several, "g").expect("passes");
+    let expected = r#"{"requests":[{"model":"models/g","content":{}},{"model":"models/g","content":{}}],"new":1}"#;
+    assert_eq!(renamed, ("/v1beta/models/g:batchEmbedContents".to_owned(), expected.to_owned()));
+    let other = r#"{"requests":[{"model":"models/dear","content":{}}]}"#;
+    assert_eq!(sent(EmbeddingApi::GeminiBatch, other, "m").expect_err("another model").field, "requests[0].model");
+}
+
+#[test]
+fn embeddings_of_googles_clients_are_translated_or_refused() {
+    let one = r#"{"content":{"role":"user","parts":[{"text":"a"}]},"taskType":"RETRIEVAL_QUERY","output_dimensionality":2}"#;
+    let several = r#"{"requests":[{"model":"models/m","content":{"parts":[{"text":"a"}]}},{"content":{"parts":{"text":"b"}}}]}"#;
+    let read = |api: EmbeddingApi, body: &str| api.read(&google_embeddings(body), BYTES_MAX);
+    let openai = provider(ProviderApi::OpenAi(Flavour::OpenAi), None, ProviderCredential::None);
+    let cohere = provider(ProviderApi::Cohere, None, ProviderCredential::None);
+    let (one, several) = (read(EmbeddingApi::Gemini, one), read(EmbeddingApi::GeminiBatch, several));
+    let (one, several) = (one.expect("a request"), several.expect("a request"));
+    let request = openai.embedding_request(&one).expect("a counterpart");
+    assert_eq!(
+        (request.path_and_query.as_str(), request.body),
+        ("/v1/embeddings", br#"{"model":"m","input":["a"],"dimensions":2}"#.to_vec())
+    );
+    let body = cohere.embedding_request(&one).expect("a counterpart").body;
+    assert!(String::from_utf8(body).expect("text").contains(r#""input_type":"search_query""#));
+
+    let told = br#"{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1]}],"usage":{"prompt_tokens":4}}"#;
+    let (body, usage) = openai.embedding_reply(200, told, BYTES_MAX, &several).expect("an answer");
+    let usage_text = r#""usageMetadata":{"promptTokenCount":4,"totalTokenCount":4}}"#;
+    let expected = format!(r#"{{"embeddings":[{{"values":[1]}},{{"values":[2]}}],{usage_text}"#);
+    assert_eq!((String::from_utf8(body).expect("text"), usage.input), (expected, 4));
+    let told = br#"{"embeddings":{"float":[[1,2]]}}"#;
+    let (body, usage) = cohere.embedding_reply(200, told, BYTES_MAX, &one).expect("an answer");
+    assert_eq!(body, br#"{"embedding":{"values":[1,2]}}"#);
+    assert!(usage.is_doubtful, "nothing was told");
+    for told in
+        ["{}", r#"{"data":[{"index":0},{"index":0}]}"#, r#"{"data":[{"index":7,"embedding":[]},{"index":0,"embedding":[]}]}"#]
+    {
+        assert!(openai.embedding_reply(200, told.as_bytes(), BYTES_MAX, &several).is_err(), "{told}");
+    }
+    assert_eq!(openai.embedding_reply(429, b"", BYTES_MAX, &one).expect_err("an error").status, 429);
+
+    let refused = [
+        (EmbeddingApi::Gemini, r#"{}"#, "content"),
+        (EmbeddingApi::Gemini, r#"{"content":{"parts":[]}}"#, "content.parts"),
+        (EmbeddingApi::Gemini, r#"{"content":{"parts":[{"text":"a"},{"text":"b"}]}}"#, "content.parts"),
+        (EmbeddingApi::Gemini, r#"{"content":{"parts":[{"inlineData":{}}]}}"#, "content.parts[0].text"),
+        (EmbeddingApi::Gemini, r#"{"content":{"parts":[{"text":"a"}]},"title":"t"}"#, "title"),
+        (EmbeddingApi::GeminiBatch, r#"{"content":{"parts":[{"text":"a"}]}}"#, "requests"),
+        (EmbeddingApi::GeminiBatch, r#"{"requests":[{"content":{"parts":[{"text":"a"}]},"model":"x"}]}"#, "requests[0].model"),
+        (
+            EmbeddingApi::GeminiBatch,
+            r#"{"requests":[{"content":{"parts":[{"text":"a"}]}},{"content":{"parts":[{"text":"a"}]},"outputDimensionality":3}]}"#,
+            "requests[1].outputDimensionality",
+        ),
+        (
+            EmbeddingApi::GeminiBatch,
+            r#"{"requests":[{"content":{"parts":[{"text":"a"}]}},{"content":{"parts":[{"text":"a"}]},"taskType":"CLUSTERING"}]}"#,
+            "requests[1].taskType",
+        ),
+    ];
+    for (api, body, field) in refused {
+        assert_eq!(read(api, body).expect_err(body).field, field, "{body}");
+    }
+    let fact =
+        read(EmbeddingApi::Gemini, r#"{"content":{"parts":[{"text":"a"}]},"taskType":"FACT_VERIFICATION"}"#).expect("a request");
+    assert_eq!(cohere.embedding_request(&fact).expect_err("no such task").field, "taskType");
 }

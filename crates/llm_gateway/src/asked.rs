@@ -12,8 +12,8 @@ use hyper::body::Bytes;
 use std::sync::{Arc, OnceLock};
 use tollgate_llm::aws_sigv4::{AwsScope, sign};
 use tollgate_llm::{
-    Ask, ClientApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, MediaCall, MediaChange, Part, Passed, Provider, ProviderApi,
-    ProviderRequest, Reasoning, Unsupported, Usage, hides_thoughts, is_form,
+    Ask, ClientApi, EmbeddingApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, MediaCall, MediaChange, Part, Passed, Provider,
+    ProviderApi, ProviderRequest, Reasoning, Unsupported, Usage, hides_thoughts, is_form,
 };
 use tollgate_outbound::ClientCore;
 
@@ -127,7 +127,7 @@ impl Asked {
     ) -> Result<(ProviderRequest, Translation), Fault> {
         let made = match &self.surface {
             Surface::Talk(api) => self.talk(*api, &provider.provider, model, bounds),
-            Surface::Embeddings => self.embeddings(&provider.provider, model),
+            Surface::Embeddings(api) => self.embeddings(*api, &provider.provider, model),
             Surface::Media(call) => self.media(*call, &provider.provider, model),
             Surface::CountTokens(api) => return self.count(*api, provider, model),
             Surface::Models(_) | Surface::Model(..) => return Err(Fault::new(FaultKind::NotFound, "there is no such path")),
@@ -153,8 +153,7 @@ impl Asked {
     /// # Errors
     /// It has none, as far as is known here.
     pub(crate) fn outlook(&self, model: &str, output_tokens_max: Option<u64>, is_strict: bool) -> Result<Outlook, Unsupported> {
-        let bytes = self.body.len() as u64;
-        let by_bytes = Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes };
+        let by_bytes = Estimate::of_bytes(self.body.len() as u64);
         if matches!(self.surface, Surface::Media(_)) {
             return Ok(Outlook { is_free: true, ..Outlook::default() });
         }
@@ -203,12 +202,17 @@ impl Asked {
         Ok((request, Translation::Talk(Box::new(ask.clone()), api)))
     }
 
-    fn embeddings(&self, provider: &Provider, model: &str) -> Result<(ProviderRequest, Translation), Unsupported> {
-        if provider.speaks_embeddings() {
-            let request = provider.passed_embedding_request(&self.body, REQUEST_BYTES_MAX, Some(model))?;
+    fn embeddings(
+        &self,
+        api: EmbeddingApi,
+        provider: &Provider,
+        model: &str,
+    ) -> Result<(ProviderRequest, Translation), Unsupported> {
+        if provider.speaks_embeddings(api) {
+            let request = provider.passed_embedding_request(api, &self.body, REQUEST_BYTES_MAX, model)?;
             return Ok((request, Translation::None { hides_usage: false }));
         }
-        let ask = EmbeddingAsk::read(&self.body, REQUEST_BYTES_MAX)?;
+        let ask = api.read(&self.body, REQUEST_BYTES_MAX)?;
         let request = provider.embedding_request(&EmbeddingAsk { model: model.to_owned(), ..ask.clone() })?;
         Ok((request, Translation::Embeddings(ask)))
     }

@@ -94,7 +94,8 @@ impl LlmServer {
         };
         let (head, body) = response.into_parts();
         let limits = RateLimits::read(texts(&head.headers), unix_ms());
-        key.rooms.learn(model, ticket, &limits, head.status.as_u16() == 429, self.now_ms());
+        let rests_ms = key.rooms.learn(model, ticket, &limits, head.status.as_u16() == 429, self.now_ms());
+        rests_ms.into_iter().for_each(|wait_ms| self.tell_rest(key, model, wait_ms));
         tally.is_sent = head.status.is_success();
         let mut answered = if head.status.is_success() {
             let deadlines = (first, last);
@@ -219,7 +220,7 @@ impl Success<'_> {
             self.tally.text_bytes = body.len() as u64;
         }
         let written = match &self.translation {
-            Translation::None { .. } if body.trim_ascii_start().first() != Some(&b'{') => {
+            Translation::None { .. } if !is_object(&body) => {
                 self.tally.is_sent = false;
                 return Err(self.broken("the provider answered no JSON"));
             }
@@ -256,8 +257,7 @@ impl Success<'_> {
     /// What an answer took that passes.
     fn usage(&mut self, body: &[u8]) -> Option<Usage> {
         let format = match self.asked.surface {
-            Surface::Talk(api) => AnswerFormat::from(api),
-            Surface::Embeddings => AnswerFormat::OpenAiChat,
+            Surface::Talk(_) | Surface::Embeddings(_) => AnswerFormat::from(self.asked.form),
             _ => return None,
         };
         let mut reader = UsageReader::new(format, false);
@@ -309,6 +309,12 @@ async fn refusal(
     };
     tally.outcome = failure.outcome();
     Err(failure)
+}
+
+/// Whether a body may be a whole JSON object, and is no page and no beginning.
+fn is_object(body: &[u8]) -> bool {
+    let body = body.trim_ascii();
+    body.starts_with(b"{") && body.ends_with(b"}")
 }
 
 /// What records and the log say of it.

@@ -116,7 +116,7 @@ impl LlmServer {
     /// What the cache is asked; `None` if the answer to a request is the cache's matter in no way.
     fn cache_question(&self, asked: &Asked, cache: &AnswerCache) -> Option<CacheQuestion> {
         let path = match &asked.surface {
-            Surface::Talk(_) | Surface::Embeddings => asked.surface.path(&self.terms.listen_path, &asked.passed.model)?,
+            Surface::Talk(_) | Surface::Embeddings(_) => asked.surface.path(&self.terms.listen_path, &asked.passed.model)?,
             _ => return None,
         };
         let (no_store, no_cache) = wishes(&asked.headers);

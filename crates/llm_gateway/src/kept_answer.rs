@@ -36,7 +36,7 @@ impl KeptAnswer {
     /// The response for a client; `None` if its API cannot say this.
     pub(crate) fn response(&self, asked: &Asked) -> Option<Response<AnswerBody>> {
         let mut response = match (&self.content, &asked.surface) {
-            (KeptContent::Body(body), Surface::Embeddings) => whole(200, body.clone().into_bytes()),
+            (KeptContent::Body(body), Surface::Embeddings(_)) => whole(200, body.clone().into_bytes()),
             (KeptContent::Reply(reply), Surface::Talk(api)) => {
                 let mut ask = asked.ask(*api).cloned().unwrap_or_else(|_| Ask::default());
                 ask.include_usage = asked.passed.include_usage || !asked.passed.stream;

@@ -40,7 +40,7 @@ pub struct LaneTimes {
 impl LlmOperation {
     pub(crate) fn of(surface: &Surface) -> Self {
         match surface {
-            Surface::Embeddings => LlmOperation::Embeddings,
+            Surface::Embeddings(_) => LlmOperation::Embeddings,
             Surface::CountTokens(_) => LlmOperation::CountTokens,
             Surface::Media(_) => LlmOperation::Media,
             Surface::Talk(_) | Surface::Models(_) | Surface::Model(..) => LlmOperation::Chat,

@@ -23,6 +23,8 @@ pub(crate) struct Pool {
 pub(crate) struct PoolKey {
     /// The provider with this key.
     pub terms: ProviderTerms,
+    /// Its place, from 1.
+    pub number: usize,
     /// Where the provider wants tokens that end, which the key gets.
     pub tokens: Option<AccessTokens>,
     /// What each model has left for it.
@@ -48,7 +50,8 @@ impl Pool {
             let tokens = account_of(credential).map(AccessTokens::new);
             let credential = if tokens.is_some() { ProviderCredential::None } else { credential.clone() };
             let terms = terms.with_credential(credential);
-            PoolKey { terms, tokens, rooms: Rooms::default(), figures: figures(index + 1), refused: Standing::default() }
+            let number = index + 1;
+            PoolKey { terms, number, tokens, rooms: Rooms::default(), figures: figures(number), refused: Standing::default() }
         });
         Pool { keys: keys.collect(), standing: Standing::default() }
     }

@@ -48,7 +48,7 @@ impl Recording {
     ) -> Option<Self> {
         let source = match &asked.surface {
             Surface::Talk(api) => RecordingSource::Talk(Box::new(AnswerRecorder::new(*api, asked.streams(), bytes_max))),
-            Surface::Embeddings => RecordingSource::Body(Vec::new(), bytes_max),
+            Surface::Embeddings(_) => RecordingSource::Body(Vec::new(), bytes_max),
             _ => return None,
         };
         let line = |name: &'static str| -> Option<String> {

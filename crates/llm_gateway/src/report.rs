@@ -59,7 +59,7 @@ impl Report {
     pub(crate) fn calls(&self, surface: &Surface) {
         let operation = match surface {
             Surface::Talk(_) => "chat",
-            Surface::Embeddings => "embeddings",
+            Surface::Embeddings(_) => "embeddings",
             Surface::CountTokens(_) => "count_tokens",
             Surface::Media(_) => "media",
             Surface::Models(_) | Surface::Model(..) => "models",
@@ -89,10 +89,11 @@ impl Report {
         self.ends(GUARDED, &format!("the guard `{guard}` refuses it"), "");
     }
 
-    /// Why the last provider that was asked gave no answer.
-    pub(crate) fn explains(&self, reason: &str) {
+    /// Why a provider gave no answer when it was asked last. Another one may be asked meanwhile.
+    pub(crate) fn explains(&self, provider: &str, reason: &str) {
         self.note(|stats| {
-            stats.attempts.last_mut().into_iter().for_each(|attempt| reason.clone_into(&mut attempt.reason));
+            let last = stats.attempts.iter_mut().rfind(|attempt| attempt.provider == provider);
+            last.into_iter().for_each(|attempt| reason.clone_into(&mut attempt.reason));
             reason.clone_into(&mut stats.reason);
         });
     }

@@ -1,5 +1,5 @@
 //! What one key of a provider may still ask of each model, as the provider's answers tell it, so that a request without room goes elsewhere before it is
-//! refused. The clock is the caller's; what is learnt stays in this process.
+//! refused. The clock is the caller's.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -73,12 +73,12 @@ impl Rooms {
         room.sent
     }
 
-    /// Notes what the answer to a request says of limits.
-    pub(crate) fn learn(&self, model: &str, ticket: Ticket, limits: &RateLimits, is_refused: bool, now_ms: u64) {
+    /// Notes what the answer to a request says of limits. Returns for how many milliseconds the model rests from now on, if that is new.
+    pub(crate) fn learn(&self, model: &str, ticket: Ticket, limits: &RateLimits, is_refused: bool, now_ms: u64) -> Option<u64> {
         let windows = [limits.requests, limits.tokens, limits.input_tokens];
         let tells = windows.iter().any(|window| window.remaining.is_some());
         if !tells && !is_refused {
-            return;
+            return None;
         }
         let mut rooms = self.rooms();
         make_room(&mut rooms, model, now_ms);
@@ -88,11 +88,22 @@ impl Rooms {
         room.requests.learn(limits.requests, later.0, now_ms);
         room.tokens.learn(limits.tokens, later.1, now_ms);
         room.input_tokens.learn(limits.input_tokens, later.1, now_ms);
-        if is_refused {
-            // One that is refused for its own size leaves room for others, which the provider tells.
-            let wait_ms = limits.retry_after_ms.unwrap_or(if tells { 0 } else { SILENT_WAIT_MS });
-            room.until_ms = room.until_ms.max(now_ms + wait_ms.min(WAIT_MS_MAX));
+        if !is_refused {
+            return None;
         }
+        // One that is refused for its own size leaves room for others, which the provider tells.
+        let wait_ms = limits.retry_after_ms.unwrap_or(if tells { 0 } else { SILENT_WAIT_MS }).min(WAIT_MS_MAX);
+        let is_new = room.until_ms <= now_ms;
+        room.until_ms = room.until_ms.max(now_ms + wait_ms);
+        is_new.then_some(wait_ms)
+    }
+
+    /// Another gateway was refused.
+    pub(crate) fn rest(&self, model: &str, wait_ms: u64, now_ms: u64) {
+        let mut rooms = self.rooms();
+        make_room(&mut rooms, model, now_ms);
+        let room = rooms.entry(model.to_owned()).or_default();
+        room.until_ms = room.until_ms.max(now_ms + wait_ms.min(WAIT_MS_MAX));
     }
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<String, Room>> {

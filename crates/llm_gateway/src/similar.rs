@@ -4,6 +4,7 @@
 use crate::answer_cache::AnswerCache;
 use crate::answer_store::AnswerName;
 use crate::asked::Asked;
+use crate::holdings::{Holdings, Outlook, Progress};
 use crate::lane_times::LlmOperation;
 use crate::llm_server::LlmServer;
 use crate::semantic_cache::SemanticCache;
@@ -13,8 +14,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tollgate_clock::unix_s;
-use tollgate_llm::{AnswerFormat, EmbeddingAsk, RequestIdentity, UsageReader};
-use tollgate_outbound::{Call, CallLimits};
+use tollgate_llm::{AnswerFormat, EmbeddingApi, Estimate, Price, RequestIdentity, Usage, UsageReader};
+use tollgate_model::session::BudgetUnit;
+use tollgate_outbound::{Call, CallFault, CallLimits};
 
 /// Longest text that is compared: models of embeddings read no more.
 const QUESTION_BYTES_MAX: usize = 32 << 10;
@@ -61,7 +63,7 @@ impl LlmServer {
         // A vector of another model is another thing.
         let rest = [b"group of ", semantic.terms.model.as_bytes(), b":", &identity.bytes()].concat();
         let group = self.cache_key(asked, &cache.terms, &rest)?;
-        let Some(vector) = self.embedded(semantic, &question).await else {
+        let Some(vector) = self.embedded(asked, semantic, &question).await else {
             tracing::warn!(api = self.terms.api, "there is no embedding of a request, so that it is not compared with others");
             return None;
         };
@@ -118,39 +120,53 @@ impl LlmServer {
         });
     }
 
-    /// The vector of a text.
-    async fn embedded(&self, semantic: &SemanticCache, text: &str) -> Option<SmallVector> {
+    /// The vector of a text. The budgets of its request pay for it.
+    async fn embedded(&self, asked: &Asked, semantic: &SemanticCache, text: &str) -> Option<SmallVector> {
         let provider = self.terms.providers.get(semantic.terms.provider)?;
         let body = json!({"model": semantic.terms.model, "input": text}).to_string().into_bytes();
-        let ask = EmbeddingAsk::read(&body, body.len()).ok()?;
-        let speaks = provider.provider.speaks_embeddings();
+        let ask = EmbeddingApi::OpenAi.read(&body, body.len()).ok()?;
+        let speaks = provider.provider.speaks_embeddings(EmbeddingApi::OpenAi);
         let request = match speaks {
-            true => provider.provider.passed_embedding_request(&body, body.len(), None).ok()?,
+            true => provider.provider.passed_embedding_request(EmbeddingApi::OpenAi, &body, body.len(), &ask.model).ok()?,
             false => provider.provider.embedding_request(&ask).ok()?,
         };
         let url = format!("{}{}", provider.origin, request.path_and_query);
         let headers: Vec<(String, String)> = request.headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let body_bytes = request.body.len();
         let limits = CallLimits { time_max: semantic.terms.time_max, body_bytes_max: EMBEDDING_BYTES_MAX };
         let call = Call::of_texts(request.method, &url, &headers, request.body, &self.terms.tls, limits).ok()?;
-        let answer = self.client.call(call).await.ok().filter(|answer| answer.status == 200)?;
-        let body = match speaks {
-            true => answer.body.to_vec(),
-            false => provider.provider.embedding_reply(200, &answer.body, EMBEDDING_BYTES_MAX, &ask).ok()?.0,
-        };
-        if let Some(figures) = &semantic.figures {
-            let mut usage = UsageReader::new(AnswerFormat::OpenAiChat, false);
-            usage.push(&body);
-            if let Some(usage) = usage.usage() {
-                figures.add_usage(
-                    LlmOperation::Embeddings,
-                    &usage,
-                    self.prices.of(&semantic.terms.model).map_or(0, |price| price.cost(&usage)),
-                );
+        let price = self.prices.of(&semantic.terms.model);
+        let holdings = self.hold_embedding(asked, body_bytes, price).await?;
+        let answer = match self.client.call(call).await {
+            Ok(answer) if answer.status == 200 => answer,
+            // One that is late may have been made all the same.
+            Err(CallFault::Timeout(_)) => {
+                holdings.pay(Progress::default());
+                return None;
             }
+            _ => return None,
+        };
+        let (body, usage) = if speaks {
+            let mut usage = UsageReader::new(AnswerFormat::OpenAiChat, false);
+            usage.push(&answer.body);
+            (answer.body.to_vec(), usage.usage())
+        } else {
+            let read = provider.provider.embedding_reply(200, &answer.body, EMBEDDING_BYTES_MAX, &ask);
+            read.ok().map(|(body, usage)| (body, Some(usage))).unwrap_or_default()
+        };
+        holdings.pay(Progress { usage, is_complete: true, ..Progress::default() });
+        if let (Some(figures), Some(usage)) = (&semantic.figures, usage.map(Usage::bounded)) {
+            figures.add_usage(LlmOperation::Embeddings, &usage, price.map_or(0, |price| price.cost(&usage)));
         }
         let told: Value = serde_json::from_slice(&body).ok()?;
         let numbers = told.get("data")?.get(0)?.get("embedding")?.as_array()?;
         let numbers: Option<Vec<f64>> = numbers.iter().map(Value::as_f64).collect();
         SmallVector::of(&numbers?)
+    }
+    /// Takes what the vector of a text may cost. It is no request of the client's, so budgets of requests do not count it.
+    async fn hold_embedding(&self, asked: &Asked, bytes: usize, price: Option<&Price>) -> Option<Holdings> {
+        let budgets = self.budgets_of(&asked.facts).into_iter().filter(|budget| budget.rule.unit != BudgetUnit::Requests);
+        let outlook = Outlook { prompt: Estimate::of_bytes(bytes as u64), ..Outlook::default() };
+        Holdings::take(&budgets.collect::<Vec<_>>(), outlook, price).await.ok()
     }
 }

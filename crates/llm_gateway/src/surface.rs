@@ -2,15 +2,15 @@
 
 use http::{HeaderMap, Method, Uri};
 use percent_encoding::percent_decode_str;
-use tollgate_llm::{ClientApi, Fault, FaultKind, GeminiPath, MediaCall};
+use tollgate_llm::{ClientApi, EmbeddingApi, Fault, FaultKind, GeminiPath, MediaCall};
 
 /// A call by its method and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Surface {
     /// A conversation.
     Talk(ClientApi),
-    /// `POST /v1/embeddings`.
-    Embeddings,
+    /// `POST /v1/embeddings`, or Google's `POST /v1beta/models/NAME:embedContent` and `:batchEmbedContents`.
+    Embeddings(EmbeddingApi),
     /// `POST /v1/messages/count_tokens`, or Google's `POST /v1beta/models/NAME:countTokens`.
     CountTokens(ClientApi),
     /// Sound, pictures and moderations.
@@ -69,7 +69,7 @@ fn posted(below: &str) -> Option<Surface> {
         "chat/completions" => Surface::Talk(ClientApi::OpenAiChat),
         "responses" => Surface::Talk(ClientApi::OpenAiResponses),
         "messages" => Surface::Talk(ClientApi::AnthropicMessages),
-        "embeddings" => Surface::Embeddings,
+        "embeddings" => Surface::Embeddings(EmbeddingApi::OpenAi),
         "messages/count_tokens" => Surface::CountTokens(ClientApi::AnthropicMessages),
         below => {
             let is_it = |call: &MediaCall| call.path().strip_prefix('/') == Some(below);
@@ -92,6 +92,8 @@ fn google_call(below: &str) -> Option<Called> {
         "generateContent" => (Surface::Talk(ClientApi::Gemini), false),
         "streamGenerateContent" => (Surface::Talk(ClientApi::Gemini), true),
         "countTokens" => (Surface::CountTokens(ClientApi::Gemini), false),
+        "embedContent" => (Surface::Embeddings(EmbeddingApi::Gemini), false),
+        "batchEmbedContents" => (Surface::Embeddings(EmbeddingApi::GeminiBatch), false),
         _ => return None,
     };
     Some(Called { surface, path: Some(GeminiPath { model: name(model)?, stream }) })
@@ -115,7 +117,9 @@ impl Surface {
             Surface::Talk(ClientApi::OpenAiResponses) => "v1/responses",
             Surface::Talk(ClientApi::AnthropicMessages) => "v1/messages",
             Surface::Talk(ClientApi::Gemini) => &format!("v1beta/models/{model}:generateContent"),
-            Surface::Embeddings => "v1/embeddings",
+            Surface::Embeddings(EmbeddingApi::OpenAi) => "v1/embeddings",
+            Surface::Embeddings(EmbeddingApi::Gemini) => &format!("v1beta/models/{model}:embedContent"),
+            Surface::Embeddings(EmbeddingApi::GeminiBatch) => &format!("v1beta/models/{model}:batchEmbedContents"),
             Surface::CountTokens(_) | Surface::Media(_) | Surface::Models(_) | Surface::Model(..) => return None,
         };
         Some(format!("{}/{name}", listen_path.trim_end_matches('/')))
@@ -125,7 +129,8 @@ impl Surface {
     pub(crate) fn form(&self) -> ClientApi {
         match self {
             Surface::Talk(api) | Surface::CountTokens(api) | Surface::Models(api) | Surface::Model(_, api) => *api,
-            Surface::Embeddings | Surface::Media(_) => ClientApi::OpenAiChat,
+            Surface::Embeddings(EmbeddingApi::Gemini | EmbeddingApi::GeminiBatch) => ClientApi::Gemini,
+            Surface::Embeddings(EmbeddingApi::OpenAi) | Surface::Media(_) => ClientApi::OpenAiChat,
         }
     }
 }

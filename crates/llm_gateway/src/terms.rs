@@ -3,6 +3,7 @@
 use crate::answer_cache::CacheTerms;
 use crate::guards::GuardTerms;
 use crate::health::SlowTerms;
+use crate::rest_mail::RestMail;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,8 @@ pub struct LlmTerms {
     pub calls: Arc<LlmCalls>,
     /// Where streams that have begun are offered to the cores of their clients.
     pub offers: Arc<OfferedBodies>,
+    /// The other gateways on the same Redis, which keep rests of providers' keys too.
+    pub others: Option<Arc<dyn RestMail>>,
     /// Counters of budgets.
     pub counters: Option<Arc<dyn BudgetCounters>>,
     /// What applies to budgets while the shared store does not answer.

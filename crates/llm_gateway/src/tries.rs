@@ -171,7 +171,7 @@ impl LlmServer {
                 trip.asked.report.passes_over(&key.terms, trip.model(way), &way.figures.model, ("unsupported", &failure.reason));
                 trip.asked.report.ends("unsupported", &failure.reason, "");
             }
-            _ => trip.asked.report.explains(&failure.reason),
+            _ => trip.asked.report.explains(&key.terms.name, &failure.reason),
         }
         match failure.kind {
             FailureKind::Unsupported | FailureKind::NoBudget => return tried,

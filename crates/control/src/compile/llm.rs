@@ -70,6 +70,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         prices: llm.prices.iter().map(price_of).collect(),
         calls: registry.llm_calls.clone(),
         offers: registry.offered_bodies.clone(),
+        others: registry.rest_mail.get().cloned(),
         counters: registry.script_keys.get().map(|keys| keys.clone() as Arc<dyn BudgetCounters>),
         on_store_failure: definition.tollgate.on_store_failure,
         cache: llm.cache.as_ref().and_then(|cache| cache_terms(definition, llm, cache, context)),

@@ -254,12 +254,14 @@ fn the_next_provider_answers_where_one_cannot() {
     });
     let in_stream = always("200 OK", &[EVENTS], "data: {\"error\":{\"message\":\"too much to do\",\"code\":503}}\n\n");
     let html = always("200 OK", &["Content-Type: text/html"], "<html>Please sign in</html>");
+    let half = always("200 OK", &[JSON], r#"{"id":"half"#);
     let down = always("503 Service Unavailable", &[JSON], r#"{"error":{"message":"down"}}"#);
     let locked = always("401 Unauthorized", &[JSON], r#"{"error":{"message":"Incorrect API key provided: sk-provider-secret"}}"#);
     let bad = [
         ("cut", cut.url()),
         ("stream", in_stream.url()),
         ("html", html.url()),
+        ("half", half.url()),
         ("down", down.url()),
         ("locked", locked.url()),
         ("gone", "http://127.0.0.1:1".to_owned()),
@@ -278,7 +280,7 @@ fn the_next_provider_answers_where_one_cannot() {
             assert_eq!((said(&answer).as_str(), answer.header("X-Tollgate-Llm-Provider")), ("Hello", Some("good")), "{name}");
         }
     }
-    for name in ["cut", "html", "locked", "gone"] {
+    for name in ["cut", "html", "half", "locked", "gone"] {
         let answer = chat(&gateway, &format!("only-{name}"));
         assert_eq!(answer.status, 502, "{name}: {answer}");
         assert!(answer.json()["error"]["message"].is_string(), "{answer}");

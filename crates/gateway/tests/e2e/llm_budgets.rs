@@ -69,7 +69,7 @@ fn chat(gateway: &Gateway, key: &str, more: Value) -> Response {
     post(gateway, "/m/v1/chat/completions", key, &question(more))
 }
 
-fn spent(gateway: &Gateway, of: &str, budget: &str) -> f64 {
+pub(crate) fn spent(gateway: &Gateway, of: &str, budget: &str) -> f64 {
     let metrics = gateway.control("GET", "/tyk/metrics", "").text();
     let begin = format!(r#"tollgate_llm_budget_spent{{api="m",of="{of}",budget="{budget}","#);
     let line = metrics.lines().find(|line| line.starts_with(&begin)).unwrap_or_else(|| panic!("{metrics}"));
@@ -351,4 +351,52 @@ fn a_changed_definition_keeps_what_was_spent() {
     let line = r#"tollgate_llm_budget_limit{api="m",of="api",budget="all",unit="requests"} 3"#;
     let metrics = gateway.control("GET", "/tyk/metrics", "").text();
     assert!(metrics.contains(line), "{metrics}");
+}
+
+#[test]
+fn a_reset_forgets_what_answers_in_flight_hold_and_no_more() {
+    let server = Server::start(&[]);
+    for conf in [json!({}), on(&server)] {
+        let (go, may_end) = mpsc::channel::<()>();
+        let may_end = std::sync::Mutex::new(may_end);
+        let chunk = |delta: &str, stop: &str| {
+            format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{stop}}}]}}\n\n")
+        };
+        let begins = chunk(r#"{"content":"word "}"#, "null");
+        let usage = r#"data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":80,"total_tokens":85}}"#;
+        let ends = format!("{}{usage}\n\ndata: [DONE]\n\n", chunk("{}", r#""stop""#));
+        let slow = Upstream::raw(move |mut wire, _| {
+            if Seen::read(&mut wire).is_none() {
+                return;
+            }
+            let _ = wire.try_send(format!("HTTP/1.1 200 OK\r\n{EVENTS}\r\nConnection: close\r\n\r\n{begins}"));
+            let _ = may_end.lock().unwrap().recv_timeout(Duration::from_secs(60));
+            let _ = wire.try_send(&ends);
+        });
+        let fast = writer(100, true);
+        let providers = json!([
+            {"name": "slow", "kind": "vllm", "url": slow.url(), "models": ["slow"]},
+            {"name": "fast", "kind": "vllm", "url": fast.url(), "models": ["m"]},
+        ]);
+        let budgets = json!([{"name": "all", "max": 100, "unit": "completion_tokens", "per": "month"}]);
+        let gateway = Setup::new(conf).api(models("m", &fast, json!({"providers": providers, "budgets": budgets}))).start();
+        let mut wire = gateway.connect();
+        let body = question(json!({"model": "slow", "stream": true, "max_tokens": 80}));
+        wire.send(request("POST", "/m/v1/chat/completions", &[JSON], &body.to_string()));
+        assert!(wire.head().unwrap().raw.starts_with(b"HTTP/1.1 200"));
+        wire.chunk().unwrap();
+        assert_eq!(chat(&gateway, "", json!({"max_tokens": 30})).json()["usage"]["completion_tokens"], 20, "the rest");
+        assert_eq!(chat(&gateway, "", json!({})).status, 429);
+        assert_eq!(gateway.control("DELETE", "/tyk/llm/budgets/all?api_id=m", "").status, 200);
+
+        let answer = chat(&gateway, "", json!({}));
+        assert_eq!((answer.status, &answer.json()["usage"]["completion_tokens"]), (200, &json!(100)), "all of it: {answer}");
+        go.send(()).unwrap();
+        while wire.chunk().is_ok_and(|chunk| !chunk.is_empty()) {}
+        let line = r#"tollgate_llm_requests_total{api="m",model="slow",provider="slow",outcome="ok"} 1"#;
+        eventually("the stream has ended", || gateway.control("GET", "/tyk/metrics", "").text().contains(line));
+        assert_eq!(chat(&gateway, "", json!({})).status, 429, "what was held before is not given back to it");
+        assert_eq!(spent(&gateway, "api", "all"), 100.0);
+        gateway.expect_no_panic();
+    }
 }

@@ -13,7 +13,7 @@ const JSON: &str = "Content-Type: application/json";
 const EVENTS: &str = "Content-Type: text/event-stream";
 const PLACE: &str = r#"{"place":"Bonn"}"#;
 
-fn body_of(seen: &Seen) -> Value {
+pub(crate) fn body_of(seen: &Seen) -> Value {
     serde_json::from_slice(&seen.body).unwrap_or_default()
 }
 
@@ -47,6 +47,12 @@ fn events(list: impl IntoIterator<Item = Value>) -> Vec<u8> {
 fn chat_provider() -> Upstream {
     Upstream::start(|seen| {
         let body = body_of(seen);
+        if seen.target == "/v1/embeddings" {
+            let texts = body["input"].as_array().map_or(0, Vec::len);
+            let data: Vec<Value> = (0..texts).map(|index| json!({"index": index, "embedding": [0.5, index]})).collect();
+            let usage = json!({"prompt_tokens": 6, "total_tokens": 6});
+            return reply("200 OK", &[JSON], &json!({"object": "list", "data": data, "usage": usage}).to_string());
+        }
         let last = body["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
         let wants_json = body["response_format"]["type"] == "json_schema";
         let said = said(&body["tools"][0]["function"]["name"], last["role"] == "tool", wants_json, &last["content"]);
@@ -88,7 +94,8 @@ fn messages_provider() -> Upstream {
         let last = body["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
         let wants_json = body["output_config"]["format"]["type"] == "json_schema";
         let has_result = last["content"][0]["type"] == "tool_result";
-        let said = said(&body["tools"][0]["name"], has_result, wants_json, &last["content"][0]["text"]);
+        let text = if last["content"].is_string() { &last["content"] } else { &last["content"][0]["text"] };
+        let said = said(&body["tools"][0]["name"], has_result, wants_json, text);
         let usage = json!({"input_tokens": 7, "output_tokens": 3});
         let mut message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "stop_reason": "end_turn", "usage": usage});
         if body["stream"] != true {
@@ -126,7 +133,7 @@ fn messages_provider() -> Upstream {
             list.push(json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}));
             return events(list);
         }
-        list.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}));
+        list.push(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"input_tokens": 7, "output_tokens": 3}}));
         list.push(json!({"type": "message_stop"}));
         events(list)
     })
@@ -137,6 +144,11 @@ fn gemini_provider() -> Upstream {
         let body = body_of(seen);
         if seen.target.ends_with(":countTokens") {
             return reply("200 OK", &[JSON], r#"{"totalTokens":42}"#);
+        }
+        if seen.target.ends_with(":batchEmbedContents") {
+            let texts = body["requests"].as_array().map_or(0, Vec::len);
+            let vectors: Vec<Value> = (0..texts).map(|index| json!({"values": [0.5, index]})).collect();
+            return reply("200 OK", &[JSON], &json!({"embeddings": vectors, "usageMetadata": {"promptTokenCount": 6}}).to_string());
         }
         let last = body["contents"].as_array().and_then(|contents| contents.last()).cloned().unwrap_or_default();
         let part = &last["parts"][0];
@@ -164,7 +176,7 @@ fn gemini_provider() -> Upstream {
     })
 }
 
-fn models(providers: &[Upstream; 3], more: Value) -> Definition {
+pub(crate) fn models(providers: &[Upstream; 3], more: Value) -> Definition {
     let [chat, messages, gemini] = providers.each_ref().map(Upstream::url);
     let target = |provider: &str, model: &str| json!([{"provider": provider, "model": model}]);
     let mut llm = json!({
@@ -183,11 +195,11 @@ fn models(providers: &[Upstream; 3], more: Value) -> Definition {
     api("m", "/m/", "").set("tollgate/llm", llm)
 }
 
-fn providers() -> [Upstream; 3] {
+pub(crate) fn providers() -> [Upstream; 3] {
     [chat_provider(), messages_provider(), gemini_provider()]
 }
 
-fn start(providers: &[Upstream; 3], more: Value) -> Gateway {
+pub(crate) fn start(providers: &[Upstream; 3], more: Value) -> Gateway {
     Setup::new(json!({})).api(models(providers, more)).start()
 }
 
@@ -201,7 +213,7 @@ fn start_with_keys(providers: &[Upstream; 3]) -> (Gateway, [String; 2]) {
     (gateway, keys)
 }
 
-fn post(gateway: &Gateway, path: &str, body: &Value) -> Response {
+pub(crate) fn post(gateway: &Gateway, path: &str, body: &Value) -> Response {
     gateway.connect().ask(request("POST", path, &[JSON], &body.to_string()))
 }
 
@@ -300,7 +312,7 @@ fn what_is_refused_is_told_in_googles_form() {
     refused(array, 400, "INVALID_ARGUMENT", "?alt=sse");
     refused(ask(&gateway, "other", false, "Hi"), 404, "NOT_FOUND", "there are: a, c, team/b");
     refused(gateway.get("/m/v1beta/models/other"), 404, "NOT_FOUND", "there are: a, c, team/b");
-    refused(post(&gateway, "/m/v1beta/models/a:embedContent", &json!({})), 404, "NOT_FOUND", "there is no POST");
+    refused(post(&gateway, "/m/v1beta/models/a:predict", &json!({})), 404, "NOT_FOUND", "there is no POST");
     refused(post(&gateway, "/m/v1beta/models/a:countTokens", &json!({"contents": hi})), 404, "NOT_FOUND", "does not count tokens");
     refused(ask(&gateway, "team%2Fb", false, "fail"), 400, "INVALID_ARGUMENT", "It is wrong");
     let filter =
@@ -311,8 +323,9 @@ fn what_is_refused_is_told_in_googles_form() {
         "INVALID_ARGUMENT",
         "`safetySettings[0].threshold`",
     );
-    let own = json!({"model": "c", "contents": hi});
-    refused(post(&gateway, "/m/v1beta/models/c:generateContent", &own), 400, "INVALID_ARGUMENT", "`model`: is said by the path");
+    let own = json!({"model": "models/a", "contents": hi});
+    let why = "`model`: is not that of the path";
+    refused(post(&gateway, "/m/v1beta/models/c:generateContent", &own), 400, "INVALID_ARGUMENT", why);
     refused(post(&gateway, "/m/v1beta/models/c:generateContent", &json!([])), 400, "INVALID_ARGUMENT", "must be an object");
     assert_eq!(providers[0].requests() + providers[2].requests(), 0);
 }

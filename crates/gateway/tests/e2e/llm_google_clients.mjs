@@ -45,6 +45,10 @@ for (const model of ["a", "team/b", "c"]) {
   }
   await assert.rejects(clientWith(poor).models.generateContent({ model, contents: "Hi" }), /RESOURCE_EXHAUSTED/);
 }
+for (const model of ["a", "c"]) {
+  const { embeddings } = await client.models.embedContent({ model, contents: ["one", "two"], config: { outputDimensionality: 2 } });
+  assert.deepEqual(embeddings.map(({ values }) => values), [[0.5, 0], [0.5, 1]]);
+}
 await assert.rejects(client.models.generateContent({ model: "other", contents: "Hi" }), /there are: a, c, team\/b/);
 const names = [];
 for await (const model of await client.models.list()) names.push(model.name);

@@ -95,6 +95,13 @@ for model in ("a", "team/b", "c"):
     raises(lambda: list(poor_client.models.generate_content_stream(model=model, contents="Hi")), 429, "RESOURCE_EXHAUSTED")
     assert client.models.get(model=f"models/{model}").name == f"models/{model}"
 
+config = types.EmbedContentConfig(output_dimensionality=2, task_type="RETRIEVAL_QUERY")
+for model in ("a", "c"):
+    answer = client.models.embed_content(model=model, contents=["one", "two"], config=config)
+    assert [embedding.values for embedding in answer.embeddings] == [[0.5, 0.0], [0.5, 1.0]], answer
+    raises(lambda: poor_client.models.embed_content(model=model, contents="one or two words"), 429, "RESOURCE_EXHAUSTED")
+raises(lambda: client.models.embed_content(model="team/b", contents="one"), 400, "no embeddings")
+
 assert [model.name for model in client.models.list()] == ["models/a", "models/c", "models/team/b"]
 assert client.models.count_tokens(model="c", contents="Hi").total_tokens == 42
 raises(lambda: client.models.count_tokens(model="a", contents="Hi"), 404, "does not count tokens")

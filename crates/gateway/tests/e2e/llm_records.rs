@@ -75,7 +75,7 @@ pub(crate) fn ask(gateway: &Gateway, key: &str, more: Value) -> Response {
     gateway.connect().ask(request("POST", "/m/v1/chat/completions", &[JSON, &line], &body.to_string()))
 }
 
-fn recording(directory: &Path) -> Value {
+pub(crate) fn recording(directory: &Path) -> Value {
     let (log, records) = (directory.join("access.log"), directory.join("records.log"));
     json!({
         "enable_analytics": true, "access_logs": {"enabled": true}, "log_format": "json",
@@ -85,7 +85,7 @@ fn recording(directory: &Path) -> Value {
     })
 }
 
-fn lines(path: &Path) -> Vec<Value> {
+pub(crate) fn lines(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

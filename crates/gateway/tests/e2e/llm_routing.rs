@@ -1,6 +1,7 @@
 //! Which provider of a model is asked, and with which key: limits that are learnt, slow providers, conversations that stay where they are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -8,6 +9,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::{Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request};
+use crate::servers::Server;
+use crate::shared_keys::on;
+use crate::shared_limits::all_count;
 
 const JSON: &str = "Content-Type: application/json";
 const EVENTS: &str = "Content-Type: text/event-stream";
@@ -315,6 +319,28 @@ fn a_conversation_stays_where_it_is_at_every_gateway() {
         }
         assert_eq!(used.len(), 3, "all targets and keys are used: {used:?}");
     }
+}
+
+#[test]
+fn what_one_gateway_is_refused_the_others_do_not_try() {
+    let server = Server::start(&[]);
+    let count = AtomicUsize::new(0);
+    let upstream = Upstream::start(move |_| match count.fetch_add(1, Ordering::SeqCst) {
+        0 => reply("429 Too Many Requests", &[JSON, "Retry-After: 300"], r#"{"error":{"message":"slow down"}}"#),
+        _ => reply("200 OK", &[JSON], CHAT),
+    });
+    let llm = json!({"providers": [{"name": "p", "kind": "openai", "url": upstream.url(), "key": "k", "models": ["*"]}]});
+    let conf = on(&server);
+    let gateways: Vec<Gateway> = (0..2).map(|_| Setup::new(conf.clone()).api(gateway_of(llm.clone())).start()).collect();
+    all_count(&conf, gateways.len());
+    assert_eq!(chat(&gateways[0], "m").status, 429);
+    // The other one asks until it is told.
+    eventually("it knows", || chat(&gateways[1], "m").status == 429);
+    let (asked, refused) = (upstream.requests(), chat(&gateways[1], "m"));
+    let wait_s: u64 = refused.header("Retry-After").unwrap().parse().unwrap();
+    assert!((1..=300).contains(&wait_s) && refused.text().contains("too many requests"), "{refused}");
+    assert_eq!((chat(&gateways[1], "other").status, upstream.requests()), (200, asked + 1), "another model has its own limit");
+    assert!(!gateways.iter().any(|gateway| gateway.log().contains("panicked")));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::keys::{create, session_for};
 use crate::harness::{Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request};
+use crate::llm_budgets::spent;
 use crate::servers::Server;
 use crate::shared_keys::on;
 use crate::shared_limits::all_count;
@@ -213,4 +214,29 @@ fn a_comparison_that_cannot_be_is_refused_by_name() {
         let answer = gateway.control("POST", "/tyk/apis", &peers.definition(more.clone()).set("name", "m").0.to_string());
         assert!(answer.status == 400 && answer.text().contains(expected), "{more}: {answer}");
     }
+}
+
+#[test]
+fn budgets_pay_for_the_vectors_of_requests() {
+    let peers = Peers::start();
+    let with_budgets = |max: u64| {
+        let budgets = json!([
+            {"name": "all", "max": max, "unit": "prompt_tokens", "per": "month"},
+            {"name": "asked", "max": 1_000, "unit": "requests", "per": "month"},
+        ]);
+        Setup::new(json!({})).api(peers.definition(json!({})).set("tollgate/llm/budgets", budgets)).start()
+    };
+    let gateway = with_budgets(100_000);
+    is(&ask(&gateway, FRANCE), 1, "miss");
+    is_known(&gateway, &[], SIMILAR);
+    let all_spent = || ["all", "asked"].map(|budget| spent(&gateway, "api", budget));
+    let before = all_spent();
+    is(&ask(&gateway, SIMILAR), 1, "semantic");
+    let after = all_spent();
+    assert_eq!([after[0] - before[0], after[1] - before[1]], [4.0, 0.0], "its vector, which is no request of a client's");
+
+    let vectors = peers.embeddings.requests();
+    let poor = with_budgets(5);
+    assert_eq!(ask(&poor, OTHER).status, 429);
+    assert_eq!(peers.embeddings.requests(), vectors, "what nobody can pay is not asked for");
 }

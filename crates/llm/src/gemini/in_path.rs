@@ -2,7 +2,7 @@
 //! APIs have them too, so that whatever reads requests finds them in one place. Google gets the document without them.
 
 use crate::form::Unsupported;
-use crate::json::{Fields, object};
+use crate::json::{Fields, ObjectOut, object};
 use crate::passed::Passed;
 
 /// The model and the kind of answer that a path names.
@@ -15,7 +15,8 @@ pub struct GeminiPath {
 }
 
 /// Members of a document that its path has.
-const MEMBERS: [&str; 2] = ["model", "stream"];
+const MODEL: &str = "model";
+const STREAM: &str = "stream";
 /// The member that bounds an answer, and the one that it is in.
 const CONFIG: &str = "generationConfig";
 const BOUND: &str = "maxOutputTokens";
@@ -24,11 +25,22 @@ impl GeminiPath {
     /// The document with what the path says before its members, which stay byte for byte.
     ///
     /// # Errors
-    /// The document is broken, or says itself what the path says.
+    /// The document is broken, or says itself what the path says. It may name the same model again, as documents for embeddings do.
     pub fn into_body(self, body: &[u8], bytes_max: usize) -> Result<Vec<u8>, Unsupported> {
-        let fields = Fields::of_body(body, bytes_max)?;
-        if let Some(name) = MEMBERS.iter().find(|name| fields.names().any(|said| said == **name)) {
-            return fields.refuse(name, "is said by the path");
+        let mut fields = Fields::of_body(body, bytes_max)?;
+        if fields.names().any(|said| said == STREAM) {
+            return fields.refuse(STREAM, "is said by the path");
+        }
+        if fields.names().any(|said| said == MODEL) {
+            if fields.text(MODEL)?.is_some_and(|said| !is_named(&self.model, &said)) {
+                return fields.refuse(MODEL, "is not that of the path");
+            }
+            let mut made = Vec::with_capacity(body.len());
+            object(&mut made, |out| {
+                self.write(out);
+                fields.left().iter().for_each(|(name, value)| out.raw(name, value.raw()));
+            });
+            return Ok(made);
         }
         let is_empty = fields.names().next().is_none();
         let mut made = self.beginning();
@@ -40,13 +52,20 @@ impl GeminiPath {
     /// The first bytes of a document with these members.
     fn beginning(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        object(&mut bytes, |out| {
-            out.text("model", &self.model);
-            out.flag("stream", self.stream);
-        });
+        object(&mut bytes, |out| self.write(out));
         bytes.pop();
         bytes
     }
+
+    fn write(&self, out: &mut ObjectOut) {
+        out.text(MODEL, &self.model);
+        out.flag(STREAM, self.stream);
+    }
+}
+
+/// Whether a document names a model as its path does.
+pub(crate) fn is_named(model: &str, said: &str) -> bool {
+    said == model || said.strip_prefix("models/") == Some(model)
 }
 
 /// The path of a request, and the document as the client sent it, but for the bound of the answer.

@@ -96,7 +96,9 @@ fn read_detail(detail: &JsonObject) -> Option<ReasoningPart> {
 pub(crate) fn read_usage(usage: &JsonObject) -> Usage {
     let figure = |object: &JsonObject, name: &str| object.get(name).map(|node| Usage::figure(node.number()));
     let input = figure(usage, "prompt_tokens").flatten();
-    let output = figure(usage, "completion_tokens").flatten();
+    // Embeddings have no answer, which only the sum says.
+    let beyond_input = || figure(usage, "total_tokens").flatten()?.checked_sub(input?);
+    let output = figure(usage, "completion_tokens").unwrap_or_else(beyond_input);
     let detail = |part: &str, name: &str| usage.object(part).and_then(|part| figure(&part, name));
     // DeepSeek names the cache beside.
     let cached = detail("prompt_tokens_details", "cached_tokens").or_else(|| figure(usage, "prompt_cache_hit_tokens"));

@@ -111,3 +111,23 @@ fn figures_that_cannot_be_are_marked() {
         assert!(reader.usage().expect("usage").is_doubtful, "{figures}");
     }
 }
+
+#[test]
+fn an_answer_without_tokens_is_known_by_the_sum() {
+    let read = |figures: &str| {
+        let mut reader = UsageReader::new(AnswerFormat::OpenAiChat, false);
+        reader.push(format!("{{\"usage\":{figures}}}").as_bytes());
+        let usage = reader.usage().expect("usage");
+        (usage.input, usage.output, usage.is_doubtful)
+    };
+    assert_eq!(read(r#"{"prompt_tokens":4,"total_tokens":4}"#), (4, 0, false), "embeddings");
+    assert_eq!(read(r#"{"prompt_tokens":4,"total_tokens":9}"#), (4, 5, false));
+    for figures in [
+        r#"{"prompt_tokens":4}"#,
+        r#"{"prompt_tokens":4,"total_tokens":3}"#,
+        r#"{"total_tokens":4}"#,
+        r#"{"prompt_tokens":4,"completion_tokens":-1,"total_tokens":4}"#,
+    ] {
+        assert!(read(figures).2, "{figures}");
+    }
+}

@@ -42,8 +42,9 @@ fn a_report_sums_its_attempts_and_ends_with_its_last_copy() {
     let usage = |tokens| LlmUsage { output_tokens: tokens, cost_usd: 0.5, ..LlmUsage::default() };
     let first = report.attempt(&provider("a"), "x", (LlmOperation::Chat, "m"));
     first.ends((LlmOutcome::Failed, None), "", Some(usage(1)), None);
-    report.explains("it was late");
     let second = report.attempt(&provider("b"), "y", (LlmOperation::Chat, "m"));
+    // The second one was asked before it was known.
+    report.explains("a", "it was late");
     second.ends((LlmOutcome::Ok, Some(Stop::OutputLimit)), "", Some(usage(2)), Some("mine"));
     drop((first, second));
     assert!(!open.is_complete());

@@ -76,3 +76,21 @@ fn names_of_models_have_a_bound_and_those_with_the_longest_rest_stay() {
     rooms.learn("new", Ticket::default(), &said(1_000), true, 2_000);
     assert_eq!(rooms.rooms().len(), 2, "what is whole again is forgotten");
 }
+
+#[test]
+fn a_rest_is_told_once_and_one_that_another_gateway_tells_is_kept_within_reason() {
+    let said = |ms| RateLimits { retry_after_ms: Some(ms), ..RateLimits::default() };
+    let rooms = Rooms::default();
+    assert_eq!(rooms.learn("m", Ticket::default(), &said(5_000), true, 100), Some(5_000));
+    assert_eq!(rooms.learn("m", Ticket::default(), &said(5_000), true, 200), None, "the others know");
+    assert_eq!(rooms.learn("m", Ticket::default(), &said(u64::MAX), true, 9_000), Some(WAIT_MS_MAX));
+    assert_eq!(rooms.learn("other", Ticket::default(), &requests(60, 1, 59_000), false, 0), None, "it is no refusal");
+
+    let rooms = Rooms::default();
+    rooms.rest("m", 5_000, 100);
+    assert_eq!((rooms.wait_ms("m", Need::default(), 100), rooms.wait_ms("other", Need::default(), 100)), (5_000, 0));
+    rooms.rest("m", 1_000, 200);
+    assert_eq!(rooms.wait_ms("m", Need::default(), 200), 4_900, "the longer one counts");
+    rooms.rest("n", u64::MAX, 0);
+    assert_eq!(rooms.wait_ms("n", Need::default(), 0), WAIT_MS_MAX);
+}

@@ -1,6 +1,6 @@
 use super::{Called, Surface};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
-use tollgate_llm::{ClientApi, GeminiPath};
+use tollgate_llm::{ClientApi, EmbeddingApi, GeminiPath};
 
 fn called(method: &Method, path: &str, listen_path: &str) -> Option<Called> {
     Called::of(method, &path.parse().ok()?, &HeaderMap::new(), listen_path).ok()
@@ -13,7 +13,7 @@ fn calls_are_known_by_method_and_path() {
         (Method::POST, "/v1/responses", Some(Surface::Talk(ClientApi::OpenAiResponses))),
         (Method::POST, "/v1/messages", Some(Surface::Talk(ClientApi::AnthropicMessages))),
         (Method::POST, "/v1/messages/count_tokens", Some(Surface::CountTokens(ClientApi::AnthropicMessages))),
-        (Method::POST, "/v1/embeddings", Some(Surface::Embeddings)),
+        (Method::POST, "/v1/embeddings", Some(Surface::Embeddings(EmbeddingApi::OpenAi))),
         (Method::GET, "/v1/models", Some(Surface::Models(ClientApi::OpenAiChat))),
         (Method::GET, "/v1/models/a/b", Some(Surface::Model("a/b".to_owned(), ClientApi::OpenAiChat))),
         (Method::GET, "/v1/models/a%2Fb", Some(Surface::Model("a/b".to_owned(), ClientApi::OpenAiChat))),
@@ -53,9 +53,11 @@ fn the_path_of_a_call_of_google_says_the_model_and_whether_to_stream() {
         ("/v1beta/models/org/m:8b:generateContent", Some((&talk, "org/m:8b", false))),
         ("/v1beta/models/org%2Fm%20%C3%BC:generateContent", Some((&talk, "org/m \u{fc}", false))),
         ("/v1beta/models/m:countTokens", Some((&Surface::CountTokens(ClientApi::Gemini), "m", false))),
+        ("/v1beta/models/m:embedContent", Some((&Surface::Embeddings(EmbeddingApi::Gemini), "m", false))),
+        ("/v1beta/models/m:batchEmbedContents", Some((&Surface::Embeddings(EmbeddingApi::GeminiBatch), "m", false))),
         // A stream that is an array, what there is not, and no model.
         ("/v1beta/models/m:streamGenerateContent", None),
-        ("/v1beta/models/m:embedContent", None),
+        ("/v1beta/models/m:predict", None),
         ("/v1beta/models/:generateContent", None),
         ("/v1beta/models/m", None),
         ("/v1/models/m", None),

@@ -164,7 +164,7 @@ model_engine() {
     fi
 }
 
-# LiteLLM's proxy, 610 MB.
+# LiteLLM's proxy, 760 MB.
 litellm_proxy() {
     [[ $1 == models ]] || return 0
     local venv=${CARGO_TARGET_DIR:-target}/bench-litellm version=1.108.7

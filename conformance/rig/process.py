@@ -76,7 +76,12 @@ class Adopted:
         self.pid, self.returncode = pid, None
 
     def poll(self):
-        return None if pathlib.Path(f"/proc/{self.pid}").exists() else 0
+        try:
+            state = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return 0
+        # One that nobody waits for has ended too.
+        return 0 if state == "Z" else None
 
     def terminate(self):
         os.kill(self.pid, signal.SIGTERM)

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tollgate_access::jwt::JwtToken;
-use tollgate_admin::sessions::LIFE_S_MAX;
+use tollgate_admin::operator::LIFE_S_MAX;
 use tollgate_admin::{Operator, OperatorScope, ProviderSession, Role};
 use tollgate_clock::unix_s;
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
@@ -150,6 +150,11 @@ impl Operators {
 
     pub(super) fn is_public_over_tls(&self) -> bool {
         self.public_url.starts_with("https://")
+    }
+
+    /// What the control secret is good for.
+    pub(super) fn secret_use(&self) -> ControlSecretUse {
+        self.control_secret
     }
 
     /// Whether the control secret is taken from a caller.

@@ -48,6 +48,7 @@ mod console_models;
 mod console_pages;
 mod console_portal;
 mod console_scale;
+mod console_sessions;
 mod console_views;
 mod console_work;
 mod control;

@@ -2,6 +2,7 @@
 //! know when the browser comes back is in a cookie of that browser, so any gateway behind one address can answer.
 
 use super::door::caller;
+use super::sessions;
 use super::sign_in::started;
 use crate::api::Control;
 use crate::api::answer::{ControlAnswer, error};
@@ -69,7 +70,8 @@ pub(super) async fn finish(State(control): State<Arc<Control>>, Path(name): Path
     let mut response = match signed_in(&control, door, kept, &answer).await {
         Ok(operator) => {
             console.tries().right(caller.address);
-            match started(&control, console, &operator, door.session_s(), caller, &headers) {
+            let bound_to = sessions::of_provider(door);
+            match started(&control, (&operator, &bound_to), door.session_s(), caller, &headers).await {
                 Ok(cookie) => ([(SET_COOKIE, cookie)], entered()).into_response(),
                 Err(answer) => answer.into_response(),
             }

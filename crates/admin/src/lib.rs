@@ -15,7 +15,7 @@ pub mod tokens;
 pub mod tries;
 pub mod users;
 
-pub use audit::{AuditChain, AuditCheck};
+pub use audit::{AuditChain, AuditCheck, AuditKey};
 pub use difference::{Difference, differences};
 pub use guesses::Guesses;
 pub use mask::{MASK, RawKeys};

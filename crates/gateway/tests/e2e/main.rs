@@ -13,6 +13,7 @@ mod acme_status;
 mod analytics;
 mod api_health;
 mod audit_files;
+mod audit_syslog;
 mod auth_alternatives;
 mod bad_bodies;
 mod bad_clients;

@@ -10,11 +10,13 @@
 mod checks;
 mod endpoints;
 mod identity;
+mod logout;
 mod once;
 mod pending;
 mod provider;
 mod sessions;
 mod token;
+mod userinfo;
 
 pub use endpoints::form;
 pub use identity::{EndedSessions, SignedIdentity};

@@ -76,6 +76,7 @@ pub(super) async fn providers(State(control): State<Arc<Control>>) -> ControlAns
 
 impl OperatorDoor {
     fn new(settings: &OperatorProvider, redirect_uri: String, shared: &GatewayState) -> Result<Self, String> {
+        let name_claim = Some(settings.name_claim.clone()).filter(|claim| !claim.is_empty());
         let party = RelyingParty {
             provider: settings.name.clone(),
             issuer: settings.issuer.clone(),
@@ -84,6 +85,7 @@ impl OperatorDoor {
             redirect_uri,
             scopes: settings.scopes.clone(),
             algorithms: settings.algorithms.clone(),
+            needed_claims: settings.rules.iter().map(|rule| rule.claim.clone()).chain(name_claim).collect(),
         };
         let provider = SignInProvider::new(party, &provider_rules(shared), shared.registry.auth_client.clone())?;
         Ok(OperatorDoor { settings: settings.clone(), provider })
@@ -146,6 +148,12 @@ impl Operators {
     pub(super) fn buttons(&self) -> Vec<[String; 2]> {
         let button = |door: &OperatorDoor| [door.title().to_owned(), page_of(&self.public_url, &door.settings.name)];
         self.providers.iter().map(button).collect()
+    }
+
+    /// Where a browser signs out at the provider of a session, if that is wanted and possible.
+    pub(super) async fn sign_out_place(&self, operator: &Operator, hint: &str) -> Option<String> {
+        let door = self.door(&operator.provider.as_ref()?.provider).filter(|door| door.settings.sign_out_there)?;
+        door.provider.logout_url(hint, &format!("{}{}", self.public_url, super::CONSOLE_PAGE)).await
     }
 
     pub(super) fn is_public_over_tls(&self) -> bool {

@@ -81,6 +81,9 @@ pub struct OperatorProvider {
     pub algorithms: Vec<String>,
     /// The claim with a name for people, such as `email`; `sub` if empty.
     pub name_claim: String,
+    /// Sign-out also ends the session at the provider, which sends the browser back: `PUBLIC_URL/tyk/console/` must be registered there
+    /// as a post-logout redirect URI.
+    pub sign_out_there: bool,
     /// Life of a session in seconds; 12 hours if 0.
     pub session_s_max: u64,
     /// Who gets which role: the first rule that fits. Whom no rule fits, does not get in.
@@ -91,7 +94,7 @@ pub struct OperatorProvider {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OperatorRule {
-    /// The claim, such as `groups`; dots lead into it. Its value, or one of its values if it is a list, must be `value`.
+    /// The claim, such as `groups`, of the identity token or else of the userinfo endpoint; dots lead into it. Its value, or one of its values if it is a list, must be `value`.
     pub claim: String,
     /// The value, exactly.
     pub value: String,

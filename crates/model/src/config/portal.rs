@@ -58,6 +58,9 @@ pub struct PortalProvider {
     pub scopes: Vec<String>,
     /// Signing algorithms of identity tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty.
     pub algorithms: Vec<String>,
+    /// Sign-out also ends the session at the provider, which sends the browser back: `URL/` must be registered there
+    /// as a post-logout redirect URI.
+    pub sign_out_there: bool,
 }
 
 /// Colours of the portal's pages, as `#rrggbb`.

@@ -1,9 +1,9 @@
 //! `/tyk/console/api/session`: who is signed in, signing in and out.
 
 use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, store_is_away, token};
-use super::sessions;
+use super::sessions::{self, NewConsoleSession};
 use crate::api::Control;
-use crate::api::answer::{ControlAnswer, error, message, ok};
+use crate::api::answer::{ControlAnswer, error, ok};
 use crate::api::authority::of_secret;
 use crate::api::change_log::Change;
 use axum::body::Body;
@@ -53,14 +53,16 @@ pub(super) async fn sign_out(State(control): State<Arc<Control>>, request: Reque
     if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
         return answer.into_response();
     }
-    let ended = token(request.headers()).map(str::to_owned);
-    if let Some(token) = ended
-        && let Err(fault) = sessions::end(&control, &token).await
-    {
-        return store_is_away(&fault).into_response();
-    }
     let is_tls = caller(&request).way == CallerWay::Tls;
-    ([(SET_COOKIE, cookie("", is_tls, 0))], message("signed out")).into_response()
+    let token = token(request.headers()).unwrap_or_default().to_owned();
+    drop(request);
+    match sessions::sign_out(&control, &token).await {
+        Ok(go_to) => {
+            let answer = ok(json!({"status": "ok", "message": "signed out", "go_to": go_to}));
+            ([(SET_COOKIE, cookie("", is_tls, 0))], answer).into_response()
+        }
+        Err(fault) => store_is_away(&fault).into_response(),
+    }
 }
 
 /// Signs in.
@@ -109,7 +111,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
     };
     console.tries().right(caller.address);
-    match started(&control, (&operator, &bound_to), LIFE_S_MAX, caller, &head.headers).await {
+    let session = NewConsoleSession { operator: &operator, bound_to: &bound_to, life_s: LIFE_S_MAX, logout_hint: "" };
+    match started(&control, &session, caller, &head.headers).await {
         Ok(line) => {
             console.users.look(&control).await;
             ([(SET_COOKIE, line)], described(&control, &operator, unix_s() + LIFE_S_MAX, caller)).into_response()
@@ -118,12 +121,11 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
     }
 }
 
-/// Starts a session of an operator, bound to a text, and returns the line that sets its cookie. The session that the browser had before ends: whoever knows its token gets nothing
+/// Starts a session, and returns the line that sets its cookie. The session that the browser had before ends: whoever knows its token gets nothing
 /// of the new one.
 pub(super) async fn started(
     control: &Control,
-    (operator, bound_to): (&Operator, &str),
-    life_s: u64,
+    session: &NewConsoleSession<'_>,
     caller: ControlCaller,
     headers: &HeaderMap,
 ) -> Result<String, ControlAnswer> {
@@ -131,12 +133,12 @@ pub(super) async fn started(
         if let Some(old) = token(headers) {
             sessions::end(control, old).await?;
         }
-        sessions::start(control, operator, bound_to, life_s).await
+        sessions::start(control, session).await
     };
     let new = starting.await.map_err(|fault| store_is_away(&fault))?;
     let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
-    control.changes.add(Some(operator), Some(caller), change);
-    Ok(cookie(&new, caller.way == CallerWay::Tls, life_s))
+    control.changes.add(Some(session.operator), Some(caller), change);
+    Ok(cookie(&new, caller.way == CallerWay::Tls, session.life_s))
 }
 
 async fn read(body: Body) -> Option<SignIn> {
@@ -145,11 +147,7 @@ async fn read(body: Body) -> Option<SignIn> {
 }
 
 /// Who has this secret, or this name and password, and what their session is bound to.
-async fn verified(
-    control: &Arc<Control>,
-    asked: SignIn,
-    caller: &ControlCaller,
-) -> Result<Option<(Operator, String)>, StoreFault> {
+async fn verified(control: &Arc<Control>, asked: SignIn, caller: &ControlCaller) -> Result<Option<(Operator, String)>, StoreFault> {
     match asked {
         SignIn { secret: Some(secret), user: None, password: None } => {
             let is_taken = control.operators.takes_secret(Some(caller));
@@ -159,8 +157,7 @@ async fn verified(
         SignIn { secret: None, user: Some(name), password: Some(password) } => {
             let Some(console) = &control.console else { return Ok(None) };
             let users = console.users.load(control).await?;
-            let check =
-                move || users.verified(&name, &password).map(|user| (Operator::of_user(user), sessions::of_user(user)));
+            let check = move || users.verified(&name, &password).map(|user| (Operator::of_user(user), sessions::of_user(user)));
             Ok(tokio::task::spawn_blocking(check).await.unwrap_or(None))
         }
         _ => Ok(None),

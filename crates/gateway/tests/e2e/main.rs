@@ -166,6 +166,7 @@ mod portal_documents;
 mod portal_host;
 mod portal_providers;
 mod portal_sync;
+mod portal_tools;
 mod probes;
 mod prometheus;
 mod protections;

@@ -212,8 +212,13 @@ impl PortalSettings {
         if !self.listen.is_empty() && self.address().is_none() {
             findings.error(&at.key("listen"), "must be address:port, such as 0.0.0.0:8090");
         }
-        for (name, url) in [("url", &self.url), ("gateway_url", &self.gateway_url)] {
-            if let Err(why) = check_origin_url(url) {
+        for (name, url, meaning) in [
+            ("url", &self.url, "the address at which browsers see the portal"),
+            ("gateway_url", &self.gateway_url, "the address at which clients call the APIs"),
+        ] {
+            if url.is_empty() {
+                findings.error(&at.key(name), format!("is required: {meaning}, such as https://developers.example.com"));
+            } else if let Err(why) = check_origin_url(url) {
                 findings.error(&at.key(name), why);
             }
         }

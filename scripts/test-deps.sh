@@ -7,11 +7,13 @@ set -euo pipefail
 # promtool (from prometheus) checks the metrics, systemd-analyze the unit files; h2load is an independent HTTP/2 client; faketime
 # sets a program's clock; chromium is a browser whose conditional requests the cache answers, and that opens the console; jq is the reference for body filters;
 # groff reads the manual pages; sshd stands for the other machines of a benchmark; etcd is a real discovery service.
-# haproxy and caddy are gateways whose configurations are imported.
+# haproxy and caddy are gateways whose configurations are imported; rsyslog is the receiver of audit lines.
 # program:package (nginx-light is enough, and smaller than nginx)
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
+rsyslog_tls=/usr/lib/$(uname -m)-linux-gnu/rsyslog/lmnsd_ossl.so
 tests=(cc:build-essential nginx:nginx-light haproxy:haproxy caddy:caddy redis-server:redis-server openssl:openssl curl:curl promtool:prometheus h2load:nghttp2-client
-    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client etcd:etcd-server minisign:minisign rpm:rpm "$faketime:libfaketime")
+    python3:python3-venv systemd-analyze:systemd jq:jq chromium:chromium groff:groff-base sshd:openssh-server ssh:openssh-client etcd:etcd-server minisign:minisign rpm:rpm rsyslogd:rsyslog
+    "$rsyslog_tls:rsyslog-openssl" "$faketime:libfaketime")
 # varnish-modules has a rate limit for Varnish, and no program; taskset pins gateways and load generator to separate CPUs.
 vsthrottle=/usr/lib/$(uname -m)-linux-gnu/varnish/vmods/libvmod_vsthrottle.so
 bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$vsthrottle:varnish-modules" taskset:util-linux

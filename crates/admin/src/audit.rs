@@ -1,13 +1,34 @@
 //! The lines of an audit file: what was changed, chained by hashes. A line has its number, the hash of the line before it, and its own. A line that
-//! is changed, removed, moved or put in shows when the lines are checked; a change that could not be written is a gap. No I/O.
+//! is changed, removed, moved or put in shows when the lines are checked; a change that could not be written is a gap. With a key, nobody can make
+//! lines who does not have it. No I/O.
 
+use aws_lc_rs::hmac;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::fmt::Write;
 use std::io::{self, BufRead};
 
 /// Before the hash at the end of a line.
 const HASH: &str = ",\"hash\":\"";
+
+/// What makes the hashes of lines.
+#[derive(Clone, Debug, Default)]
+pub struct AuditKey(Option<hmac::Key>);
+
+impl AuditKey {
+    /// HMAC-SHA-256 with this secret; SHA-256 if it is empty.
+    pub fn new(secret: &str) -> Self {
+        AuditKey((!secret.is_empty()).then(|| hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())))
+    }
+
+    fn hash(&self, body: &str) -> String {
+        match &self.0 {
+            Some(key) => hexadecimal(hmac::sign(key, body.as_bytes()).as_ref()),
+            None => hexadecimal(&Sha256::digest(body.as_bytes())),
+        }
+    }
+}
 
 /// The end of a chain: the number and the hash of its last line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +36,7 @@ pub struct AuditChain {
     /// 0 before the first line.
     #[serde(rename = "seq")]
     pub number: u64,
-    /// SHA-256 of the line before its hash, in hexadecimal digits; empty before the first line.
+    /// What [`AuditKey`] makes of the line before its hash, in hexadecimal digits; empty before the first line.
     pub hash: String,
 }
 
@@ -37,8 +58,8 @@ struct ReadAuditLine {
 
 impl AuditChain {
     /// The end of the chain in the last lines of a file; the beginning of a chain if none of them is whole.
-    pub fn at_end_of(lines: &str) -> Self {
-        let last = lines.lines().rev().find_map(read_line);
+    pub fn at_end_of(lines: &str, key: &AuditKey) -> Self {
+        let last = lines.lines().rev().find_map(|line| read_line(line, key));
         last.map(|line| AuditChain { number: line.number, hash: line.hash }).unwrap_or_default()
     }
 
@@ -51,20 +72,20 @@ impl AuditChain {
     ///
     /// # Errors
     /// The entry can't be written as JSON.
-    pub fn next(&mut self, entry: &impl Serialize) -> serde_json::Result<String> {
+    pub fn next(&mut self, key: &AuditKey, entry: &impl Serialize) -> serde_json::Result<String> {
         let number = self.number.saturating_add(1);
         let unhashed = serde_json::to_string(&UnhashedLine { seq: number, prev: &self.hash, entry })?;
         let body = unhashed.strip_suffix('}').unwrap_or(&unhashed);
-        *self = AuditChain { number, hash: hash(body) };
+        *self = AuditChain { number, hash: key.hash(body) };
         Ok(format!("{body}{HASH}{}\"}}\n", self.hash))
     }
 }
 
 /// A line whose hash is right.
-fn read_line(line: &str) -> Option<ReadAuditLine> {
+fn read_line(line: &str, key: &AuditKey) -> Option<ReadAuditLine> {
     let (body, rest) = line.rsplit_once(HASH)?;
     let claimed = rest.strip_suffix("\"}")?;
-    if hash(body) != claimed {
+    if key.hash(body) != claimed {
         return None;
     }
     let value: Value = serde_json::from_str(line).ok()?;
@@ -72,13 +93,17 @@ fn read_line(line: &str) -> Option<ReadAuditLine> {
     Some(ReadAuditLine { number: value.get("seq")?.as_u64()?, previous, hash: claimed.to_owned() })
 }
 
-fn hash(body: &str) -> String {
-    Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Checks the lines of one or several files, in their order.
 #[derive(Debug, Default)]
 pub struct AuditCheck {
+    key: AuditKey,
     /// The number of the first line that is whole, and the end of the chain so far.
     span: Option<(u64, AuditChain)>,
     faults: usize,
@@ -88,6 +113,11 @@ pub struct AuditCheck {
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
 impl AuditCheck {
+    /// A check of lines whose hashes were made with this key.
+    pub fn new(key: AuditKey) -> Self {
+        AuditCheck { key, ..AuditCheck::default() }
+    }
+
     /// Checks the lines of the next file, and passes what is wrong to `tell`: the number of the line in the file, and a sentence.
     ///
     /// # Errors
@@ -110,8 +140,8 @@ impl AuditCheck {
 
     /// What is wrong with the next line.
     fn add(&mut self, line: &[u8]) -> Option<String> {
-        let Some(line) = std::str::from_utf8(line).ok().and_then(read_line) else {
-            return Some("the line is not what was written: its hash does not fit".to_owned());
+        let Some(line) = std::str::from_utf8(line).ok().and_then(|line| read_line(line, &self.key)) else {
+            return Some("the line is not what was written, or not with this key: its hash does not fit".to_owned());
         };
         let end = AuditChain { number: line.number, hash: line.hash };
         let Some((_, last)) = &mut self.span else {

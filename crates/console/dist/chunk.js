@@ -150,8 +150,8 @@ entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length
 text);var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role],scopeText=scope=>[
 ...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].join(", ")||"everything";async function load(){try{enter(await get("session"))}catch(failure){
 session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.message}}function enter(found){silent.value=null,
-ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){try{await call("DELETE","sessio\
-n")}finally{location.reload()}}var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){let place=null;try{place=(await call(
+"DELETE","session")).go_to}finally{place?location.assign(place):location.reload()}}var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
 starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){

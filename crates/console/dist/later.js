@@ -148,7 +148,9 @@ undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quie
 " ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
 function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
 requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
-super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange},McpClient=class{constructor(caller){this.caller=caller}caller;session=null;version=null;ids=0;async ask(method,params,name){
+super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};function throughDebug({api,path,host,header:header2,key,keyId}){
+return(method,body,lines2)=>{let headers=key&&!keyId?{...lines2,[header2]:key}:lines2;return call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,
+key_id:keyId,key_header:header2})}}var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){
 return this.version||await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
 exchange);let found2=exchange.message.result[member];if(Array.isArray(found2)&&entries.push(...found2.filter(one=>typeof one=="object"&&one)),cursor=exchange.message.
@@ -160,10 +162,9 @@ if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)
 ids,lines2={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}\
 clientCapabilities`]:{}}),lines2["Mcp-Method"]=method,name!==void 0&&(lines2["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text])=>`${JSON.
 stringify(member)}:${text}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines2);
-return{tried,...read2(tried,id)}}post(method,body,lines2){let{api,path,host,header:name,key,keyId}=this.caller,headers={Accept:"application/json, text/event-str\
-eam",...lines2};return body&&(headers["Content-Type"]="application/json"),key&&!keyId&&(headers[name]=key),this.session&&(headers["Mcp-Session-Id"]=this.session),
-this.version&&(headers["MCP-Protocol-Version"]=this.version),call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,key_id:keyId,
-key_header:name})}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+return{tried,...read2(tried,id)}}post(method,body,lines2){let headers={Accept:"application/json, text/event-stream",...lines2};return body&&(headers["Content-Ty\
+pe"]="application/json"),this.session&&(headers["Mcp-Session-Id"]=this.session),this.version&&(headers["MCP-Protocol-Version"]=this.version),this.transport(method,
+body,headers)}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
 test(text)&&!text.startsWith("=?base64?")?text:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}?=`}function read2(tried,id){if(tried.body_truncated)
 return{message:null,fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-stream")?events(tried.
 body):[tried.body];for(let text of texts)try{let message=JSON.parse(text);if(message?.id===id||message?.error&&texts.length===1)return{message,fault:message.error?
@@ -222,57 +223,58 @@ ${found2.body}`:found2.body.split(`
 `)}`}),found2.body_truncated&&i("small",{children:"The rest of the body is not shown."})]}),i("small",{children:i(Text,{children:found2.note})})]})}var FIELDS_MAX=40;function headerOf(definition){return[definition?.auth,...Object.values(definition?.auth_configs??{})].map(place3=>place3?.auth_header_name).find(
 name=>typeof name=="string"&&name)??"Authorization"}var KEYS_MAX=100;function useClient(id,definition){let[asking,setAsking]=w({key:"",keyId:"",path:definition?.
 proxy?.listen_path??"/"}),client=U(null);return S(()=>()=>client.current?.made.end(),[]),{asking,setAsking,take:()=>{let by=JSON.stringify(asking);return client.
-current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(definition),
-key:asking.key,keyId:asking.keyId})}),client.current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({id,definition,asking,
-change}){let keys=useLoaded(()=>definition?.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.rows.filter(one=>one.apis?.includes(id)||one.policies?.
-length).slice(0,KEYS_MAX),()=>[]),[id]);return i($,{children:[!definition?.use_keyless&&i(Field,{label:"Whose key",wide:!0,hint:asking.keyId?"The gateway sends \
-it; it is not shown.":void 0,children:i("select",{value:asking.keyId,onChange:event=>change({...asking,keyId:event.currentTarget.value}),children:[i("option",{value:"",
-children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),!definition?.use_keyless&&
-!asking.keyId&&i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("input",{class:"mono",type:"p\
-assword",autocomplete:"off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"field wide",children:[i("s\
-ummary",{children:"Path"}),i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.path,onInput:event=>change(
-{...asking,path:event.currentTarget.value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prompt","name"],["resources/lis\
-t","resources","resource","uri"],["resources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,definition,close,found:found2}){
-let{asking,setAsking,take,drop}=useClient(id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"List with a key",close,side:!0,
-children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;for(let[method,member,kind,name]of LISTS)
-for(let entry of await take().list(method,member))if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);rows.set(made.id,made)}found2([...rows.values()])}catch(failed){
-setFailure(failed),setBusy(!1),drop()}},children:[i(CallerFields,{id,definition,asking,change:setAsking}),i("div",{class:"row wide",children:[i(Button,{kind:"pr\
-imary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{children:"Takes some requests, which count against limits and quotas."})]})]}),i(Failed,
-{failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.
-exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,
-take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),
-[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome2=U(null);S(()=>outcome2.current?.scrollIntoView({block:"nearest"}),[found2,failure]);
-let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),
-setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){setFailure(failed)}finally{setBusy("")}},list=()=>run("list",
-async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="string");setTools(listed),listed.some(one=>one.name===name)||choose(
-chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),run("call",async()=>{let written2=asJson?text.trim()||"{}":
-argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(name),arguments:written2},name),exchange;try{exchange=await call2()}catch(failed){
-throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),exchange=await call2()),setFound({exchange,tool:name})})};return S(()=>{definition?.
-use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,children:[i("form",{class:"form",onSubmit:event=>{event.preventDefault(),list()},
-children:[i(CallerFields,{id,definition,asking,change:next=>{setAsking(next),setTools(null)}}),i("div",{class:"row wide",children:[i(Button,{type:"submit",kind:tools?
-"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":tools?"List the tools again":"List the tools"}),i("small",{children:"All reques\
-ts go through this gateway only, and count against limits and quotas."})]})]}),tools?.length===0&&i(Note,{tone:"warn",icon:"alert",children:"A client with this \
-key sees no tool. One that it does not see can be called by its name all the same."}),i("form",{class:"form",onSubmit:send,children:[tools&&tools.length>0?i(Field,
-{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.currentTarget.value),children:[!tool&&name&&i("option",{value:name,children:`${visible(
-name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(one.name)},one.name))]})}):i(Field,{label:"Tool",wide:!0,hint:"List the tools \
-to choose one, and for a form of its arguments.",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:name,onInput:event=>choose(event.currentTarget.
-value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wide told",children:i(Lines,{children:tool.description})}),fields&&fields.length>
-0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(argumentsOf(
-fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JSON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textare\
-a",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.
-name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"\
-submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",{class:"stack",ref:outcome2,children:[i(Failed,{failure,id,secret:asking.key}),
-found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.
-message?.result}),i("details",{children:[i("summary",{children:"The request through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.
-key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,
-message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`\
-why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(
-Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(
-error.message??"")})]}):message?isError?"The tool says that it failed":"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:[
-"(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[",\
- JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({
-result}){if(!result)return null;let parts=Array.isArray(result.content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"\
-Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,children:part?.type==="text"?String(part.text).split(`
+current?.by!==by&&(client.current?.made.end(),client.current={by,made:new McpClient(throughDebug({api:id,path:asking.path,host:definition?.domain??"",header:headerOf(
+definition),key:asking.key,keyId:asking.keyId}))}),client.current.made},drop:()=>{client.current?.made.end(),client.current=null}}}function CallerFields({id,definition,
+asking,change}){let keys=useLoaded(()=>definition?.use_keyless?Promise.resolve([]):listKeys({limit:1e3}).then(page=>page.rows.filter(one=>one.apis?.includes(id)||
+one.policies?.length).slice(0,KEYS_MAX),()=>[]),[id]);return i($,{children:[!definition?.use_keyless&&i(Field,{label:"Whose key",wide:!0,hint:asking.keyId?"The \
+gateway sends it; it is not shown.":void 0,children:i("select",{value:asking.keyId,onChange:event=>change({...asking,keyId:event.currentTarget.value}),children:[
+i("option",{value:"",children:"One that you paste, or none"}),(keys.value??[]).map(one=>i("option",{value:one.id,children:visible(one.alias||one.id)},one.id))]})}),
+!definition?.use_keyless&&!asking.keyId&&i(Field,{label:`Key (${headerOf(definition)})`,wide:!0,hint:"Sent as a client sends it; it is not kept.",children:i("in\
+put",{class:"mono",type:"password",autocomplete:"off",value:asking.key,onInput:event=>change({...asking,key:event.currentTarget.value})})}),i("details",{class:"\
+field wide",children:[i("summary",{children:"Path"}),i(Field,{label:"Path of the endpoint",children:i("input",{class:"mono",required:!0,spellcheck:!1,value:asking.
+path,onInput:event=>change({...asking,path:event.currentTarget.value})})})]})]})}var LISTS=[["tools/list","tools","tool","name"],["prompts/list","prompts","prom\
+pt","name"],["resources/list","resources","resource","uri"],["resources/templates/list","resourceTemplates","template","uriTemplate"]];function ListWithKey({id,
+definition,close,found:found2}){let{asking,setAsking,take,drop}=useClient(id,definition),[failure,setFailure]=w(null),[busy,setBusy]=w(!1);return i(Dialog,{title:"\
+List with a key",close,side:!0,children:[i("form",{class:"form",onSubmit:async event=>{event.preventDefault(),setBusy(!0),setFailure(null);try{let rows=new Map;
+for(let[method,member,kind,name]of LISTS)for(let entry of await take().list(method,member))if(typeof entry[name]=="string"){let made=row(kind,entry[name],entry);
+rows.set(made.id,made)}found2([...rows.values()])}catch(failed){setFailure(failed),setBusy(!1),drop()}},children:[i(CallerFields,{id,definition,asking,change:setAsking}),
+i("div",{class:"row wide",children:[i(Button,{kind:"primary",type:"submit",disabled:busy,children:busy?"Asking":"List"}),i("small",{children:"Takes some request\
+s, which count against limits and quotas."})]})]}),i(Failed,{failure,id,secret:asking.key})]})}function Failed({failure,id,secret}){return failure?failure instanceof
+Refused?i("div",{class:"stack",children:[i(Verdict,{exchange:failure.exchange}),i(Result,{found:failure.exchange.tried,asked:id,secret})]}):i(ErrorBox,{failure}):
+null}function TryTool({id,definition,chosen,close}){let{asking,setAsking,take,drop}=useClient(id,definition),[tools,setTools]=w(null),[name,setName]=w(chosen??""),
+[text,setText]=w("{}"),[isWhole,setWhole]=w(!1),[values,setValues]=w(new Map),[found2,setFound]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(""),outcome2=U(
+null);S(()=>outcome2.current?.scrollIntoView({block:"nearest"}),[found2,failure]);let tool=tools?.find(one=>one.name===name),fields=fieldsOf(tool?.inputSchema),
+asJson=isWhole||!fields,choose=next=>{setName(next),setValues(new Map),setText("{}"),setFound(null)},run=async(what,work)=>{setBusy(what),setFailure(null);try{await work()}catch(failed){
+setFailure(failed)}finally{setBusy("")}},list=()=>run("list",async()=>{try{let listed=(await take().list("tools/list","tools")).filter(one=>typeof one.name=="st\
+ring");setTools(listed),listed.some(one=>one.name===name)||choose(chosen??listed[0]?.name??"")}catch(failed){throw drop(),failed}}),send=event=>{event.preventDefault(),
+run("call",async()=>{let written2=asJson?text.trim()||"{}":argumentsOf(fields,values);check(written2);let call2=()=>take().ask("tools/call",{name:JSON.stringify(
+name),arguments:written2},name),exchange;try{exchange=await call2()}catch(failed){throw failed instanceof Refused&&drop(),failed}exchange.tried.status===404&&(drop(),
+exchange=await call2()),setFound({exchange,tool:name})})};return S(()=>{definition?.use_keyless&&list()},[]),may("editor")?i(Dialog,{title:"Try a tool",close,side:!0,
+children:[i("form",{class:"form",onSubmit:event=>{event.preventDefault(),list()},children:[i(CallerFields,{id,definition,asking,change:next=>{setAsking(next),setTools(
+null)}}),i("div",{class:"row wide",children:[i(Button,{type:"submit",kind:tools?"plain":"primary",icon:"refresh",disabled:!!busy,children:busy==="list"?"Asking":
+tools?"List the tools again":"List the tools"}),i("small",{children:"All requests go through this gateway only, and count against limits and quotas."})]})]}),tools?.
+length===0&&i(Note,{tone:"warn",icon:"alert",children:"A client with this key sees no tool. One that it does not see can be called by its name all the same."}),
+i("form",{class:"form",onSubmit:send,children:[tools&&tools.length>0?i(Field,{label:"Tool",wide:!0,children:i("select",{value:name,onChange:event=>choose(event.
+currentTarget.value),children:[!tool&&name&&i("option",{value:name,children:`${visible(name)} (not listed)`}),tools.map(one=>i("option",{value:one.name,children:visible(
+one.name)},one.name))]})}):i(Field,{label:"Tool",wide:!0,hint:"List the tools to choose one, and for a form of its arguments.",children:i("input",{class:"mono",
+required:!0,spellcheck:!1,value:name,onInput:event=>choose(event.currentTarget.value)})}),typeof tool?.description=="string"&&tool.description&&i("p",{class:"wi\
+de told",children:i(Lines,{children:tool.description})}),fields&&fields.length>0&&i("label",{class:"choice wide",children:[i("input",{type:"checkbox",checked:isWhole,
+onChange:()=>{if(!isWhole)try{setText(JSON.stringify(JSON.parse(argumentsOf(fields,values)),null,2))}catch{setText("{}")}setWhole(!isWhole)}})," Arguments as JS\
+ON"]}),asJson?i(Field,{label:"Arguments as JSON",wide:!0,children:i("textarea",{class:"mono",rows:6,spellcheck:!1,value:text,onInput:event=>setText(event.currentTarget.
+value)})}):fields.map(field=>i(Argument,{field,value:values.get(field.name)??"",change:value=>setValues(new Map(values).set(field.name,value))},field.name)),i("\
+div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"submit",disabled:!!busy||!name,children:busy==="call"?"Calling":"Call"})})]}),i("div",
+{class:"stack",ref:outcome2,children:[i(Failed,{failure,id,secret:asking.key}),found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of\
+ it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.message?.result}),i("details",{children:[i("summary",{children:"The reque\
+st through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"\
+Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refus\
+e"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",
+{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?
+i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(error.message??"")})]}):message?isError?"The tool says that it failed":
+"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:["(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.
+took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[", JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&
+i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({result}){if(!result)return null;let parts=Array.isArray(result.content)?
+result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,
+children:part?.type==="text"?String(part.text).split(`
 `).map(visible).join(`
 `):typeof part?.data=="string"?`${visible(part.type)}, ${visible(part.mimeType)}, ${bytes(part.data.length*.75)}`:pretty(part)},at))]}),result.structuredContent!==
 void 0&&i("div",{children:[i("h3",{children:"Structured result"}),i("pre",{class:"document",tabIndex:0,children:pretty(result.structuredContent)})]}),!parts.length&&
@@ -934,40 +936,44 @@ matching(list.value??[],words)),done:!!list.value,failure:list.failure,reload:li
 get("q")?`No ${what} matches.`:`There is no ${what} yet.`,children:q.get("q")?null:props.none}),columns:[{id:"name",name:"Name",grow:!0,show:one=>i("a",{href:link(
 ["portal",part],{open:one.id}),children:i(Text,{children:named(one)})})},{id:"seen",bare:!0,name:"Seen by",show:one=>i(Seen,{one})},{id:"id",name:"Id",show:one=>i(
 Text,{mono:!0,children:one.id})},...more]}),open&&i(Editor,{...props,stored:open,close:()=>refine({open:void 0})},open.id),q.get("new")&&can&&i(Editor,{...props,
-stored:empty,close:()=>refine({new:void 0})})]})}function Editor({what,list,stored,named,fields,close}){let[one,set2]=w(stored),[failure,setFailure]=w(null),[removing,
-setRemoving]=w(!1),can=may("editor"),isNew=!stored.id,id=isNew?one.id||plainId(named(one)):stored.id,address=`portal/${what}s/${segment(id)}`,nameOf=what==="pro\
-duct"?"name":"title";S(()=>{failure&&document.querySelector("dialog .content")?.scrollTo(0,0)},[failure]);let save=async(is_draft,done)=>{if(setFailure(null),isNew&&
-list.value?.some(other=>other.id===id)){setFailure(`There is a ${what} with the id ${id}.`);return}try{await call("PUT",address,{...one,id,is_draft}),say("ok",done),
-list.again(),close()}catch(failed){setFailure(failed)}},remove2=async()=>{try{await call("DELETE",address),say("ok",`The ${what} is deleted.`),list.again(),close()}catch(failed){
-setRemoving(!1),setFailure(failed)}};if(removing)return i(Dialog,{title:`Delete this ${what}?`,close:()=>setRemoving(!1),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(
-!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i("p",{children:what==="product"?"It leaves the catalog\
-ue. Keys that were made for it are served further, but nobody can rotate them. To hide it and keep that, withdraw it instead.":"Its address leads nowhere from t\
-hen on."})});let ready=!!id&&!!named(one).trim();return i(Dialog,{title:isNew?`New ${what}`:visible(named(stored)),close,wide:!0,footer:i($,{children:[i("span",
-{children:!isNew&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setRemoving(!0),children:"Delete"})}),i(Button,{onClick:close,children:"Close"}),can&&(one.
-is_draft?i($,{children:[i(Button,{disabled:!ready,onClick:()=>{save(!0,"Saved as a draft: only operators see it.")},children:"Save the draft"}),i(Button,{kind:"\
-primary",disabled:!ready,onClick:()=>{save(!1,"Published.")},children:"Publish"})]}):i($,{children:[i(Button,{onClick:()=>{save(!0,"Withdrawn. Keys that were ma\
-de for it go on.")},children:"Withdraw"}),i(Button,{kind:"primary",disabled:!ready||one===stored,onClick:()=>{save(!1,"Saved.")},children:"Save"})]}))]}),children:i(
-"div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:what==="product"?"Name":"Title",children:i(
-"input",{autofocus:isNew,disabled:!can,maxLength:300,value:named(one),onInput:event=>set2({...one,[nameOf]:event.currentTarget.value})})}),i(Field,{label:"Id",hint:"\
-In addresses. It can't be changed later.",children:i("input",{class:"mono",disabled:!can||!isNew,placeholder:plainId(named(one)),value:one.id,onInput:event=>set2(
-{...one,id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Place in the list",children:i("input",{type:"number",step:1,disabled:!can,value:one.order,onInput:event=>set2(
-{...one,order:Math.trunc(Number(event.currentTarget.value))})})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:one.is_public,
-onChange:()=>set2({...one,is_public:!one.is_public})}),"Seen without signing in"]}),fields(one,set2,can)]})})}function Choices({label,all,chosen,set:set2,can}){
-let gone=chosen.filter(id=>!all.some(([known])=>known===id)).map(id=>[id,id,"unknown"]);return i("div",{class:"field wide",role:"group","aria-label":label,children:[
-i("span",{children:label}),i("div",{class:"choices",children:[...all,...gone].map(([id,name,note])=>i("label",{class:"choice",children:[i("input",{type:"checkbo\
-x",disabled:!can,checked:chosen.includes(id),onChange:()=>set2(chosen.includes(id)?chosen.filter(one=>one!==id):[...chosen,id])}),i(Text,{children:name}),i("sma\
-ll",{class:"mono",children:i(Text,{children:note})})]},id))})]})}function Plans({plans,policies,set:set2,can}){let change=(at,members)=>set2(plans.map((plan,index)=>index===
-at?{...plan,...members}:plan));return i($,{children:[i("h3",{children:"Plans"}),plans.map((plan,at)=>i("fieldset",{class:"field wide",disabled:!can,children:[i(
-"legend",{class:"sr",children:["Plan ",at+1]}),i("div",{class:"form",children:[i(Field,{label:"Plan's name",children:i("input",{value:plan.name,maxLength:300,onInput:event=>{
-let name=event.currentTarget.value;change(at,{name,...plan.id===""||plan.id===plainId(plan.name)?{id:plainId(name)}:{}})}})}),i(Field,{label:"Plan's id",children:i(
-"input",{class:"mono",value:plan.id,onInput:event=>change(at,{id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Policy",children:i("select",{value:plan.
-policy,onChange:event=>change(at,{policy:event.currentTarget.value}),children:[i("option",{value:"",children:"choose one"}),plan.policy&&!policies.some(one=>one.
-id===plan.policy)&&i("option",{value:plan.policy,children:plan.policy}),policies.map(one=>i("option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,
-{label:"Requests are approved",children:i("select",{value:plan.approval,onChange:event=>change(at,{approval:event.currentTarget.value}),children:[i("option",{value:"\
-manual",children:"by an operator"}),i("option",{value:"automatic",children:"at once"})]})}),i(Field,{label:"What it costs, what it gives",wide:!0,children:i("in\
-put",{value:plan.summary,maxLength:300,onInput:event=>change(at,{summary:event.currentTarget.value})})}),can&&i("div",{class:"field wide",children:i(Button,{icon:"\
-trash",kind:"quiet",onClick:()=>set2(plans.filter((_,index)=>index!==at)),children:"Remove this plan"})})]})]},at)),can&&i("div",{class:"field wide",children:i(
-Button,{icon:"plus",onClick:()=>set2([...plans,NO_PLAN]),children:"Add a plan"})})]})}var TABS2=[["","Requests"],["products","Products"],["pages","Pages"],["applications","Applications"],["developers","Developers"]];function PortalPlace(){let tab=route.
+stored:empty,close:()=>refine({new:void 0})})]})}function Editor(props){let{what,stored,close}=props,fresh=useLoaded(()=>stored.id?ask("GET",`portal/${what}s/${segment(
+stored.id)}`):Promise.resolve({value:stored,etag:null,text:""}),[stored.id]);return fresh.failure?i(Dialog,{title:stored.id,close,children:i(ErrorBox,{failure:fresh.
+failure,retry:fresh.again})}):fresh.value?i(Fields,{...props,stored:fresh.value.value,etag:fresh.value.etag}):null}function Fields({what,list,stored,etag,named,
+fields,close}){let[one,set2]=w(stored),[failure,setFailure]=w(null),[removing,setRemoving]=w(!1),can=may("editor"),isNew=!stored.id,id=isNew?one.id||plainId(named(
+one)):stored.id,address=`portal/${what}s/${segment(id)}`,nameOf=what==="product"?"name":"title",version=etag?{headers:{"If-Match":etag}}:{},refuse=(action,failed)=>{
+let isOld=failed instanceof Failure&&failed.status===412;setFailure(isOld?new Failure(412,`Not ${action}: somebody else changed this ${what} since it was opened\
+. Close it and open it again to see their version.`):failed)};S(()=>{failure&&document.querySelector("dialog .content")?.scrollTo(0,0)},[failure]);let save=async(is_draft,done)=>{
+if(setFailure(null),isNew&&list.value?.some(other=>other.id===id)){setFailure(`There is a ${what} with the id ${id}.`);return}try{await call("PUT",address,{...one,
+id,is_draft},version),say("ok",done),list.again(),close()}catch(failed){refuse("saved",failed)}},remove2=async()=>{try{await call("DELETE",address,void 0,version),
+say("ok",`The ${what} is deleted.`),list.again(),close()}catch(failed){setRemoving(!1),refuse("deleted",failed)}};if(removing)return i(Dialog,{title:`Delete thi\
+s ${what}?`,close:()=>setRemoving(!1),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},
+children:"Delete"})]}),children:i("p",{children:what==="product"?"It leaves the catalogue. Keys that were made for it are served further, but nobody can rotate \
+them. To hide it and keep that, withdraw it instead.":"Its address leads nowhere from then on."})});let ready=!!id&&!!named(one).trim();return i(Dialog,{title:isNew?
+`New ${what}`:visible(named(stored)),close,wide:!0,footer:i($,{children:[i("span",{children:!isNew&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setRemoving(
+!0),children:"Delete"})}),i(Button,{onClick:close,children:"Close"}),can&&(one.is_draft?i($,{children:[i(Button,{disabled:!ready,onClick:()=>{save(!0,"Saved as \
+a draft: only operators see it.")},children:"Save the draft"}),i(Button,{kind:"primary",disabled:!ready,onClick:()=>{save(!1,"Published.")},children:"Publish"})]}):
+i($,{children:[i(Button,{onClick:()=>{save(!0,"Withdrawn. Keys that were made for it go on.")},children:"Withdraw"}),i(Button,{kind:"primary",disabled:!ready||one===
+stored,onClick:()=>{save(!1,"Saved.")},children:"Save"})]}))]}),children:i("div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,
+{failure})}):null,i(Field,{label:what==="product"?"Name":"Title",children:i("input",{autofocus:isNew,disabled:!can,maxLength:300,value:named(one),onInput:event=>set2(
+{...one,[nameOf]:event.currentTarget.value})})}),i(Field,{label:"Id",hint:"In addresses. It can't be changed later.",children:i("input",{class:"mono",disabled:!can||
+!isNew,placeholder:plainId(named(one)),value:one.id,onInput:event=>set2({...one,id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Place in the list",children:i(
+"input",{type:"number",step:1,disabled:!can,value:one.order,onInput:event=>set2({...one,order:Math.trunc(Number(event.currentTarget.value))})})}),i("label",{class:"\
+choice",children:[i("input",{type:"checkbox",disabled:!can,checked:one.is_public,onChange:()=>set2({...one,is_public:!one.is_public})}),"Seen without signing in"]}),
+fields(one,set2,can)]})})}function Choices({label,all,chosen,set:set2,can}){let gone=chosen.filter(id=>!all.some(([known])=>known===id)).map(id=>[id,id,"unknown"]);
+return i("div",{class:"field wide",role:"group","aria-label":label,children:[i("span",{children:label}),i("div",{class:"choices",children:[...all,...gone].map(([
+id,name,note])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:chosen.includes(id),onChange:()=>set2(chosen.includes(id)?chosen.
+filter(one=>one!==id):[...chosen,id])}),i(Text,{children:name}),i("small",{class:"mono",children:i(Text,{children:note})})]},id))})]})}function Plans({plans,policies,
+set:set2,can}){let change=(at,members)=>set2(plans.map((plan,index)=>index===at?{...plan,...members}:plan));return i($,{children:[i("h3",{children:"Plans"}),plans.
+map((plan,at)=>i("fieldset",{class:"field wide",disabled:!can,children:[i("legend",{class:"sr",children:["Plan ",at+1]}),i("div",{class:"form",children:[i(Field,
+{label:"Plan's name",children:i("input",{value:plan.name,maxLength:300,onInput:event=>{let name=event.currentTarget.value;change(at,{name,...plan.id===""||plan.
+id===plainId(plan.name)?{id:plainId(name)}:{}})}})}),i(Field,{label:"Plan's id",children:i("input",{class:"mono",value:plan.id,onInput:event=>change(at,{id:plainId(
+event.currentTarget.value)})})}),i(Field,{label:"Policy",children:i("select",{value:plan.policy,onChange:event=>change(at,{policy:event.currentTarget.value}),children:[
+i("option",{value:"",children:"choose one"}),plan.policy&&!policies.some(one=>one.id===plan.policy)&&i("option",{value:plan.policy,children:plan.policy}),policies.
+map(one=>i("option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,{label:"Requests are approved",children:i("select",{value:plan.approval,onChange:event=>change(
+at,{approval:event.currentTarget.value}),children:[i("option",{value:"manual",children:"by an operator"}),i("option",{value:"automatic",children:"at once"})]})}),
+i(Field,{label:"What it costs, what it gives",wide:!0,children:i("input",{value:plan.summary,maxLength:300,onInput:event=>change(at,{summary:event.currentTarget.
+value})})}),can&&i("div",{class:"field wide",children:i(Button,{icon:"trash",kind:"quiet",onClick:()=>set2(plans.filter((_,index)=>index!==at)),children:"Remove\
+ this plan"})})]})]},at)),can&&i("div",{class:"field wide",children:i(Button,{icon:"plus",onClick:()=>set2([...plans,NO_PLAN]),children:"Add a plan"})})]})}var TABS2=[["","Requests"],["products","Products"],["pages","Pages"],["applications","Applications"],["developers","Developers"]];function PortalPlace(){let tab=route.
 value.parts[1]??"",url=session.value?.portal;return S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[
 tab]),url?i($,{children:[i("div",{class:"page-head",children:[i("h1",{class:"page",children:"Developer portal"}),i(LinkButton,{class:"push",icon:"portal",href:url,
 target:"_blank",rel:"noopener",children:"Open the portal"})]}),i("nav",{class:"tabs","aria-label":"Parts of the portal",children:TABS2.map(([part,name])=>i("a",

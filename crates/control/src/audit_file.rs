@@ -1,7 +1,11 @@
 //! The audit file: the log of changes as chained lines, outside the store and the reach of the control API. A thread of its own writes it, so
 //! that no disk holds up an answer. The end of the chain is also kept beside the file, in `FILE.end`: the chain goes on when the file was moved
-//! away, and lines that were cut off show. Several processes may write one file, as during a restart.
+//! away, and lines that were cut off show. Several processes may write one file, as during a restart. What is in the file goes to a syslog server
+//! as well, if there is one.
 
+mod forward;
+
+use forward::{AuditForward, WrittenLine};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions};
@@ -13,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use tollgate_admin::AuditChain;
-use tollgate_model::config::audit_end;
+use tollgate_admin::{AuditChain, AuditKey};
+use tollgate_model::config::{OperatorSettings, audit_end};
 
 /// Changes that wait for the disk; more are lost, and a gap shows. An entry has some kilobytes at most.
 const WAITING_MAX: usize = 8_192;
@@ -43,13 +47,22 @@ pub struct AuditFile {
 }
 
 impl AuditFile {
-    /// Goes on where the file ends, and starts the thread.
+    /// Goes on where the file of the settings ends, and starts the threads; `None` if they name no file.
     ///
     /// # Errors
-    /// The file can't be read or written.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let lost = Arc::new(AtomicU64::new(0));
-        let mut writer = AuditWriter::new(path, lost.clone());
+    /// The member of the settings, and why the file can't be read or written, or the syslog server can't be asked.
+    pub fn of_settings(settings: &OperatorSettings) -> Result<Option<Self>, String> {
+        let path = &settings.audit_file;
+        if path.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let forward = forward::start(&settings.audit_syslog).map_err(|why| format!("tollgate.operators.audit_syslog: {why}"))?;
+        let writer = AuditWriter { forward, ..AuditWriter::new(path, AuditKey::new(&settings.audit_key)) };
+        AuditFile::open(writer).map(Some).map_err(|fault| format!("tollgate.operators.audit_file: {}: {fault}", path.display()))
+    }
+
+    fn open(mut writer: AuditWriter) -> io::Result<Self> {
+        let lost = writer.lost.clone();
         writer.write(&[])?;
         let (orders, waiting) = sync_channel(WAITING_MAX);
         std::thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run(&waiting))?;
@@ -77,6 +90,8 @@ impl AuditFile {
 /// The thread's side.
 struct AuditWriter {
     path: PathBuf,
+    key: AuditKey,
+    forward: Option<AuditForward>,
     /// The end of the chain as far as this process knows it.
     chain: AuditChain,
     /// The file and its length after the last write.
@@ -86,8 +101,9 @@ struct AuditWriter {
 }
 
 impl AuditWriter {
-    fn new(path: &Path, lost: Arc<AtomicU64>) -> Self {
-        AuditWriter { path: path.to_owned(), chain: AuditChain::default(), written: None, lost }
+    fn new(path: &Path, key: AuditKey) -> Self {
+        let (chain, lost) = (AuditChain::default(), Arc::default());
+        AuditWriter { path: path.to_owned(), key, forward: None, chain, written: None, lost }
     }
 
     fn run(mut self, orders: &Receiver<AuditOrder>) {
@@ -107,6 +123,9 @@ impl AuditWriter {
             }
             self.write_at_last(&batch);
             if let Some(done) = done {
+                if let Some(forward) = &self.forward {
+                    forward.finish();
+                }
                 let _ = done.send(());
             }
         }
@@ -132,9 +151,9 @@ impl AuditWriter {
         let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&self.path)?;
         flock(&file, FlockOperation::LockExclusive)?;
         let facts = file.metadata()?;
-        let (mut chain, mut text) = (self.chain.clone(), String::new());
+        let (mut chain, mut text, mut lines) = (self.chain.clone(), String::new(), Vec::new());
         if self.written != Some((facts.ino(), facts.len())) {
-            let (end, is_cut) = end_of(&mut file, facts.len())?;
+            let (end, is_cut) = end_of(&mut file, facts.len(), &self.key)?;
             // Not the end of the file alone: lines may have been cut off.
             chain = [chain, kept_end(&self.path), end].into_iter().max_by_key(|end| end.number).unwrap_or_default();
             // What is appended must not be glued to a line that a crash has cut.
@@ -143,8 +162,12 @@ impl AuditWriter {
             }
         }
         for entry in batch {
-            match chain.next(entry) {
-                Ok(line) => text.push_str(&line),
+            let previous = chain.hash.clone();
+            match chain.next(&self.key, entry) {
+                Ok(line) => {
+                    text.push_str(&line);
+                    lines.push(WrittenLine::new((chain.number, &previous, &chain.hash), &line, entry));
+                }
                 Err(fault) => {
                     tracing::error!(%fault, "a change is missing in the audit file");
                     chain.skip(1);
@@ -164,17 +187,20 @@ impl AuditWriter {
         }
         self.chain = chain;
         self.written = Some((facts.ino(), facts.len() + text.len() as u64));
+        if let Some(forward) = &self.forward {
+            lines.into_iter().for_each(|line| forward.send(line));
+        }
         Ok(())
     }
 }
 
 /// The end of the chain in a file of this length, and whether its last line is cut.
-fn end_of(file: &mut File, length: u64) -> io::Result<(AuditChain, bool)> {
+fn end_of(file: &mut File, length: u64, key: &AuditKey) -> io::Result<(AuditChain, bool)> {
     file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
     let mut text = Vec::new();
     file.take(END_BYTES).read_to_end(&mut text)?;
     let text = String::from_utf8_lossy(&text);
-    Ok((AuditChain::at_end_of(&text), !text.is_empty() && !text.ends_with('\n')))
+    Ok((AuditChain::at_end_of(&text, key), !text.is_empty() && !text.ends_with('\n')))
 }
 
 /// The end of the chain as it was kept beside the file; the beginning of a chain if nothing was.

@@ -1,10 +1,13 @@
 //! OAuth clients in place of keys: an application of a product whose APIs give tokens is a client of each of them, with one id and one secret. Lists of
 //! the portal name it by `oauth-client/ID/API/API…`.
 
+use crate::api::keys::live_recorded;
 use serde_json::Value;
 use tollgate_access::oauth::{OauthClient, TokenStore, new_client_id, new_client_secret};
 use tollgate_clock::unix_s;
 use tollgate_data::gateway_state::GatewayState;
+use tollgate_model::session::Session;
+use tollgate_observe::sink::client_name;
 use tollgate_portal::{KeyChange, MadeKey, PortalKeyState, PortalRefusal, WantedKey};
 use tollgate_store::StoreFault;
 
@@ -113,14 +116,45 @@ impl PortalClient {
         Ok(was_there)
     }
 
-    /// How far it is. What its tokens have used up is not known by client.
+    /// How rows of usage name it.
+    pub(crate) fn usage_name(&self) -> String {
+        client_name(&self.id)
+    }
+
+    /// Its id at the gateway.
+    pub(crate) fn into_id(self) -> String {
+        self.id
+    }
+
+    /// How far it is. The limits are those of its newest token, as each token has its own; without one, nothing is said of them.
     pub(crate) async fn state(&self, place: ClientPlace<'_>) -> Result<Option<PortalKeyState>, StoreFault> {
+        let (mut found, mut newest) = (None, None);
         for api in &self.apis {
-            if let Some(client) = place.token_store.client(api, &self.id).await? {
-                let ends_unix_s = i64::try_from(client.ends_unix_s).unwrap_or(i64::MAX);
-                return Ok(Some(PortalKeyState { is_suspended: client.is_suspended, ends_unix_s, ..PortalKeyState::default() }));
-            }
+            let Some(client) = place.token_store.client(api, &self.id).await? else { continue };
+            found = found.or(Some(client));
+            let last = place.token_store.tokens(api, &self.id, unix_s()).await?.pop();
+            newest = newest.into_iter().chain(last).max_by_key(|token| token.expires_unix_s);
         }
-        Ok(None)
+        let Some(client) = found else { return Ok(None) };
+        let session = match newest {
+            Some(token) => live_recorded(place.token_store.keys(), &token.shown).await?,
+            None => None,
+        };
+        let limits = session.map(|session| limits_of(&session)).unwrap_or_default();
+        let ends_unix_s = i64::try_from(client.ends_unix_s).unwrap_or(i64::MAX);
+        Ok(Some(PortalKeyState { is_suspended: client.is_suspended, ends_unix_s, ..limits }))
+    }
+}
+
+/// A session's state, as the portal shows it.
+pub(crate) fn limits_of(session: &Session) -> PortalKeyState {
+    PortalKeyState {
+        is_suspended: session.is_inactive,
+        ends_unix_s: session.expires,
+        rate: session.rate,
+        per_s: session.per,
+        quota_max: session.quota_max,
+        quota_remaining: session.quota_remaining,
+        quota_renews_unix_s: session.quota_renews,
     }
 }

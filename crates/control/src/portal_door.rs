@@ -3,7 +3,7 @@
 use crate::api::recorded::{last_minute, recorded};
 use crate::figures_question::FiguresQuestion;
 use crate::nodes::{NodeTail, Nodes};
-use crate::portal_clients::{ClientPlace, PortalClient};
+use crate::portal_clients::{ClientPlace, PortalClient, limits_of};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -129,27 +129,19 @@ impl GatewayDoor for PortalDoor {
             }
             let keys = &self.shared.keys;
             let found = crate::api::keys::live(keys, &listed_id, &by_id(keys)).await?;
-            Ok(found.map(|(_, session)| PortalKeyState {
-                is_suspended: session.is_inactive,
-                ends_unix_s: session.expires,
-                rate: session.rate,
-                per_s: session.per,
-                quota_max: session.quota_max,
-                quota_remaining: session.quota_remaining,
-                quota_renews_unix_s: session.quota_renews,
-            }))
+            Ok(found.map(|(_, session)| limits_of(&session)))
         })
     }
 
     fn usage(&self, listed_id: String, from_unix_s: u64, step_s: u64) -> DoorReply<'_, Vec<KeyUsage>> {
         Box::pin(async move {
-            let Some((name, _)) = self.named(&listed_id).await? else { return Ok(Vec::new()) };
+            let Some(user) = self.usage_name(&listed_id).await? else { return Ok(Vec::new()) };
             let minute = |unix_s: u64| i64::try_from(unix_s / 60).unwrap_or(i64::MAX);
             let question = UsageQuestion {
                 from: minute(from_unix_s),
                 to: minute(unix_s()) + 1,
                 api: None,
-                key: Some(name.shown),
+                key: Some(user),
                 path: None,
                 version: None,
                 method: None,
@@ -172,17 +164,22 @@ impl GatewayDoor for PortalDoor {
 
     fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>> {
         Box::pin(async move {
-            let Some((name, _)) = self.named(&listed_id).await? else { return Ok(None) };
-            let minute = last_minute(&self.nodes, name.shown, true).await?.flatten();
+            let Some(user) = self.usage_name(&listed_id).await? else { return Ok(None) };
+            let minute = last_minute(&self.nodes, user, true).await?.flatten();
             Ok(minute.and_then(|minute| u64::try_from(minute * 60).ok()))
         })
     }
 
     fn refusals(&self, listed_id: String, rows: usize) -> DoorReply<'_, Vec<KeyRefusal>> {
         Box::pin(async move {
-            let Some((name, _)) = self.named(&listed_id).await? else { return Ok(Vec::new()) };
-            let key = self.shared.keys.hash_of(&name.shown).into_owned();
-            let filter = TailFilter { key: Some(key), ..TailFilter::default() };
+            let filter = match PortalClient::of_listed(&listed_id).map(PortalClient::into_id) {
+                Some(client) => TailFilter { oauth_client: Some(client), ..TailFilter::default() },
+                None => {
+                    let Some((name, _)) = self.named(&listed_id).await? else { return Ok(Vec::new()) };
+                    TailFilter { key: Some(self.shared.keys.hash_of(&name.shown).into_owned()), ..TailFilter::default() }
+                }
+            };
+            let client = filter.oauth_client.clone();
             let mut entries = self.nodes.own.tail(&filter, rows).entries;
             let others = self.nodes.ask(&FiguresQuestion::Tail { filter, rows }).await.answers;
             entries.extend(
@@ -191,6 +188,8 @@ impl GatewayDoor for PortalDoor {
                     .filter_map(|(_, told)| serde_json::from_value::<NodeTail>(told).ok())
                     .flat_map(|tail| tail.entries),
             );
+            // A gateway of an earlier version does not know of clients, and answers with requests of everybody.
+            entries.retain(|entry| client.as_ref().is_none_or(|client| entry.oauth_client == *client));
             entries.sort_by_key(|entry| std::cmp::Reverse(entry.unix_ms));
             entries.truncate(rows);
             let shown = entries.into_iter().map(|entry| KeyRefusal {
@@ -245,6 +244,14 @@ impl PortalDoor {
 
     fn clients(&self) -> ClientPlace<'_> {
         ClientPlace { shared: &self.shared, token_store: &self.token_store }
+    }
+
+    /// How rows of usage name a key or a client.
+    async fn usage_name(&self, listed_id: &str) -> Result<Option<String>, StoreFault> {
+        match PortalClient::of_listed(listed_id) {
+            Some(client) => Ok(Some(client.usage_name())),
+            None => Ok(self.named(listed_id).await?.map(|(name, _)| name.shown)),
+        }
     }
 
     /// A key; `None` for a client, too.

@@ -44,10 +44,7 @@ impl ControlPlane {
         }
         let address = addresses.control.first().or(addresses.data.first()).copied();
         let operators = &config.tollgate.operators;
-        let audit = Some(&operators.audit_file).filter(|file| !file.as_os_str().is_empty()).map(|file| AuditFile::open(file));
-        let audit = audit
-            .transpose()
-            .map_err(|fault| format!("tollgate.operators.audit_file: {}: {fault}", operators.audit_file.display()))?;
+        let audit = AuditFile::of_settings(operators)?;
         let (changes, waiting_changes) = ChangeLog::new(node.clone(), audit, shared.settings.watch.gateway_events.clone());
         let console = api::console_is_served(config).then(|| Console::new(ConsoleFacts { node, address, secret_file }));
         let nodes = Nodes { own: own_figures, cluster: shared.cluster.clone() };

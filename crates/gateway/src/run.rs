@@ -33,7 +33,8 @@ use tollgate_mock_upstream::OtherPaths;
 use tollgate_model::Problem;
 use tollgate_model::config::GatewayConfig;
 use tollgate_observe::Recording;
-use tollgate_observe::logs::{self, Log, LogFormat, SyslogServer};
+use tollgate_observe::logs::{self, Log, LogFormat};
+use tollgate_observe::syslog_link::SyslogServer;
 
 /// Interval between checks of the certificate files.
 const CERTIFICATES_EVERY: Duration = Duration::from_secs(5);

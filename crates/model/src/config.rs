@@ -49,7 +49,9 @@ pub use load::SecretConnector;
 pub use monitor::MonitorSettings;
 pub use oas::OasConfig;
 pub use opentelemetry::{CollectorSettings, CollectorTls, OpenTelemetry, OtlpMetrics, Sampling, SpanBatch, Traces};
-pub use operators::{ControlSecretUse, OperatorProvider, OperatorRole, OperatorRule, OperatorSettings, audit_end};
+pub use operators::{
+    AuditSyslog, AuditTransport, ControlSecretUse, OperatorProvider, OperatorRole, OperatorRule, OperatorSettings, audit_end,
+};
 pub use plugins::{CoprocessOptions, GrpcTls, OnPluginFailure, PluginSettings};
 pub use portal::{PortalColours, PortalMail, PortalMailTls, PortalProvider, PortalSettings, PortalSignUp, PortalSignUpRule};
 pub use security::{CertificateMonitor, Security, SecurityCertificates};

@@ -26,6 +26,15 @@ impl Members {
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().rev().find_map(|(own, value)| (own == name).then_some(value))
     }
+
+    /// Adds members whose names are not there yet.
+    pub fn complete(&mut self, others: Members) {
+        for (name, value) in others.0 {
+            if self.get(&name).is_none() {
+                self.0.push((name, value));
+            }
+        }
+    }
 }
 
 impl From<Map<String, Value>> for Members {

@@ -28,6 +28,7 @@ mod recorder;
 mod recording;
 mod refusal_note;
 pub mod sink;
+pub mod syslog_link;
 pub mod tap;
 pub mod template_host;
 pub mod trace;

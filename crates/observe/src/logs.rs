@@ -8,8 +8,8 @@ pub mod shape;
 mod syslog;
 
 pub use problems::problems;
-pub use syslog::SyslogServer;
 
+use crate::syslog_link::SyslogServer;
 use clap::ValueEnum;
 use limiter::{LineKind, LineLimiter, SuppressedLines};
 use lines::LogLines;

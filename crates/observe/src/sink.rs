@@ -15,7 +15,7 @@ pub use log_file::{FileLineWriter, LogFile};
 pub use redis_list::RedisList;
 pub use request_metrics::{CountedSeries, Instrument, RequestMetrics, RequestMetricsSink, Sums};
 pub use spend::SpendSink;
-pub use usage::UsageSink;
+pub use usage::{UsageSink, client_name};
 
 use super::changed_record::ChangedRecord;
 use super::record_ref::RecordRef;

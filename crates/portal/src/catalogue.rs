@@ -1,7 +1,9 @@
 //! What operators publish: products, which are APIs with plans, and pages.
 
 use crate::documents::PortalDocuments;
+use crate::door::GatewayDoor;
 use crate::refusal::PortalRefusal;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tollgate_store::StoreFault;
 
@@ -84,12 +86,73 @@ pub struct PortalPage {
     pub order: i64,
 }
 
-impl ApiProduct {
-    /// Checks its form. Whether its APIs and policies exist is for the gateway to say.
+/// What operators publish: a product or a page.
+pub trait PublishedDocument: Clone + Send + Sync + Serialize + DeserializeOwned {
+    /// What it is called, such as `product`.
+    const WHAT: &str;
+    /// How the log of changes calls it.
+    const KIND: &str;
+
+    /// Its id.
+    fn id(&self) -> &str;
+
+    /// Its id, to change.
+    fn id_mut(&mut self) -> &mut String;
+
+    /// Checks its form. Whether what it names exists is for the gateway to say.
     ///
     /// # Errors
     /// What is wrong, with the path of the member.
-    pub fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String>;
+
+    /// Checks that the gateway has what it names.
+    ///
+    /// # Errors
+    /// What there is not, with the path of the member.
+    fn check_names(&self, _door: &dyn GatewayDoor) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Where it stands among others: its number, then its name.
+    fn place(&self) -> (i64, &str);
+
+    /// Id of its document in the store.
+    fn document(id: &str) -> String {
+        format!("{}-{id}", Self::WHAT)
+    }
+}
+
+impl PublishedDocument for ApiProduct {
+    const WHAT: &str = "product";
+    const KIND: &str = "portal_product";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn id_mut(&mut self) -> &mut String {
+        &mut self.id
+    }
+
+    fn place(&self) -> (i64, &str) {
+        (self.order, &self.name)
+    }
+
+    fn check_names(&self, door: &dyn GatewayDoor) -> Result<(), String> {
+        for (index, api) in self.apis.iter().enumerate() {
+            if door.api(api).is_none() {
+                return Err(format!("apis[{index}]: there is no API {api:?}"));
+            }
+        }
+        for (index, plan) in self.plans.iter().enumerate() {
+            if !door.has_policy(&plan.policy) {
+                return Err(format!("plans[{index}].policy: there is no policy {:?}", plan.policy));
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), String> {
         check_id("id", &self.id)?;
         check_line("name", &self.name, 1)?;
         check_line("summary", &self.summary, 0)?;
@@ -113,55 +176,50 @@ impl ApiProduct {
         }
         Ok(())
     }
+}
 
+impl ApiProduct {
     /// The plan with an id.
     pub fn plan(&self, id: &str) -> Option<&ProductPlan> {
         self.plans.iter().find(|plan| plan.id == id)
     }
-
-    pub(crate) const ALL: &str = "product-";
 }
 
-impl PortalPage {
-    /// Checks its form.
-    ///
-    /// # Errors
-    /// What is wrong, with the path of the member.
-    pub fn check(&self) -> Result<(), String> {
+impl PublishedDocument for PortalPage {
+    const WHAT: &str = "page";
+    const KIND: &str = "portal_page";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn id_mut(&mut self) -> &mut String {
+        &mut self.id
+    }
+
+    fn place(&self) -> (i64, &str) {
+        (self.order, &self.title)
+    }
+
+    fn check(&self) -> Result<(), String> {
         check_id("id", &self.id)?;
         check_line("title", &self.title, 1)?;
         check_text("text", &self.text)
     }
-
-    pub(crate) const ALL: &str = "page-";
 }
 
-/// The product with an id.
-pub(crate) async fn product(documents: &PortalDocuments, id: &str) -> Result<ApiProduct, PortalRefusal> {
-    let found = if check_id("id", id).is_ok() { documents.read(&format!("{}{id}", ApiProduct::ALL)).await? } else { None };
-    found.ok_or_else(|| PortalRefusal::missing("product"))
+/// What is published with an id.
+pub(crate) async fn one<T: PublishedDocument>(documents: &PortalDocuments, id: &str) -> Result<T, PortalRefusal> {
+    let found = if is_published_id(id) { documents.read(&T::document(id)).await? } else { None };
+    found.ok_or_else(|| PortalRefusal::missing(T::WHAT))
 }
 
-/// The page with an id.
-pub(crate) async fn page(documents: &PortalDocuments, id: &str) -> Result<PortalPage, PortalRefusal> {
-    let found = if check_id("id", id).is_ok() { documents.read(&format!("{}{id}", PortalPage::ALL)).await? } else { None };
-    found.ok_or_else(|| PortalRefusal::missing("page"))
-}
-
-/// All products in the order of the catalogue.
-pub(crate) async fn products(documents: &PortalDocuments) -> Result<Vec<ApiProduct>, StoreFault> {
-    let found = documents.list::<ApiProduct>(ApiProduct::ALL, PUBLISHED_MAX).await?;
-    let mut products: Vec<ApiProduct> = found.into_iter().map(|(_, product)| product).collect();
-    products.sort_by(|one, other| (one.order, &one.name).cmp(&(other.order, &other.name)));
-    Ok(products)
-}
-
-/// All pages in their order.
-pub(crate) async fn pages(documents: &PortalDocuments) -> Result<Vec<PortalPage>, StoreFault> {
-    let found = documents.list::<PortalPage>(PortalPage::ALL, PUBLISHED_MAX).await?;
-    let mut pages: Vec<PortalPage> = found.into_iter().map(|(_, page)| page).collect();
-    pages.sort_by(|one, other| (one.order, &one.title).cmp(&(other.order, &other.title)));
-    Ok(pages)
+/// All products or pages in their order.
+pub(crate) async fn all<T: PublishedDocument>(documents: &PortalDocuments) -> Result<Vec<T>, StoreFault> {
+    let found = documents.list::<T>(&T::document(""), PUBLISHED_MAX).await?;
+    let mut all: Vec<T> = found.into_iter().map(|(_, document)| document).collect();
+    all.sort_by(|one, other| one.place().cmp(&other.place()));
+    Ok(all)
 }
 
 /// Whether a text has the form of an id of a product or page.

@@ -5,10 +5,10 @@ use crate::developer::{Developer, mail_address, plain_name};
 use crate::one_use::{digest, is_token, long_random};
 use crate::portal::Portal;
 use crate::refusal::PortalRefusal;
-use crate::sessions;
+use crate::sessions::{self, ProviderEntrance};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
-use tollgate_signin::SignedIdentity;
+use tollgate_signin::{SignInProvider, SignedIdentity};
 
 /// How long somebody has to give the password of the account that is to be connected.
 const CONNECTION_S: u64 = 600;
@@ -47,7 +47,8 @@ impl Portal {
             if developer.is_suspended {
                 return Err(PortalRefusal::new(403, "suspended", "An operator has suspended this account"));
             }
-            return Ok(ProviderEntry::Session(sessions::start(&self.documents, &developer, now).await?));
+            let entrance = self.entrance(issuer, identity);
+            return Ok(ProviderEntry::Session(sessions::start_from(&self.documents, &developer, entrance, now).await?));
         }
         let mail = identity.verified_email().ok_or_else(|| {
             PortalRefusal::new(403, "no_mail", "The provider does not say that it has verified a mail address of yours")
@@ -65,7 +66,21 @@ impl Portal {
         let name = named.iter().find_map(|name| plain_name("name", name).ok()).unwrap_or_else(|| mail.clone());
         let developer = self.make_account(&mail, &name, String::new(), None, now).await?;
         let developer = self.connected(&developer, &document).await?;
-        Ok(ProviderEntry::Session(sessions::start(&self.documents, &developer, now).await?))
+        let entrance = self.entrance(issuer, identity);
+        Ok(ProviderEntry::Session(sessions::start_from(&self.documents, &developer, entrance, now).await?))
+    }
+
+    /// What a session keeps of a provider at which its sign-out ends too.
+    fn entrance(&self, issuer: &str, identity: &SignedIdentity) -> Option<ProviderEntrance> {
+        let is_wanted = self.settings.providers.iter().any(|provider| provider.issuer == issuer && provider.sign_out_there);
+        let logout_hint = SignInProvider::logout_hint(&identity.token);
+        is_wanted.then(|| ProviderEntrance { issuer: issuer.to_owned(), logout_hint })
+    }
+
+    /// Where a browser signs out at a provider as well.
+    pub(crate) async fn sign_out_place(&self, entrance: &ProviderEntrance) -> Option<String> {
+        let provider = self.providers.iter().find(|provider| provider.party().issuer == entrance.issuer)?;
+        provider.logout_url(&entrance.logout_hint, &format!("{}/", self.settings.url)).await
     }
 
     /// Connects the identity that a token stands for with its account, whose password somebody gives.

@@ -4,11 +4,10 @@ use crate::refusal::PortalRefusal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
-use tollgate_store::{DocumentSpace, Store, StoreFault, StoreFaultKind};
+use tollgate_signin::PeopleSessions;
+use tollgate_store::{ChangedDocument, DocumentSpace, Store, StoreFault, StoreFaultKind, change_document};
 
 const SPACE: DocumentSpace = DocumentSpace::Portal;
-/// How often a change is tried again that others were faster with.
-const CHANGES_MAX: usize = 20;
 /// Documents that the store is asked for at a time.
 const PAGE: usize = 500;
 
@@ -19,6 +18,11 @@ pub(crate) struct PortalDocuments(Arc<dyn Store>);
 impl PortalDocuments {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         PortalDocuments(store)
+    }
+
+    /// Sessions of developers.
+    pub(crate) fn sessions(&self) -> PeopleSessions<'_> {
+        PeopleSessions::new(&*self.0, SPACE)
     }
 
     /// Notes that something is used that counts once. False if it was used before.
@@ -45,23 +49,17 @@ impl PortalDocuments {
     }
 
     /// Replaces a document by what `change` makes of it, or adds it. `change` may run several times. Returns what was written.
-    pub(crate) async fn change<T: Serialize + DeserializeOwned + Clone>(
+    pub(crate) async fn change<T: Serialize + DeserializeOwned>(
         &self,
         id: &str,
         expires_unix_s: Option<u64>,
         change: impl Fn(Option<T>) -> Result<T, PortalRefusal>,
     ) -> Result<T, PortalRefusal> {
-        for _ in 0..CHANGES_MAX {
-            let old = self.0.read(SPACE, id.to_owned()).await?;
-            let before: Option<T> = old.as_deref().map(|text| parsed(id, text)).transpose()?;
-            let after = change(before)?;
-            let is_replacement = old.is_some();
-            let existed = self.0.write_over(SPACE, id.to_owned(), old, text(&after)?, expires_unix_s).await?;
-            if existed == is_replacement {
-                return Ok(after);
-            }
-        }
-        Err(StoreFault::new(StoreFaultKind::Unavailable, format_args!("{id} changes faster than it can be written")).into())
+        let change = |old: Option<&[u8]>| {
+            let after = change(old.map(|text| parsed(id, text)).transpose()?)?;
+            Ok::<_, PortalRefusal>(ChangedDocument { value: text(&after)?, expires_unix_s, told: after })
+        };
+        change_document(&*self.0, SPACE, id, change).await
     }
 
     /// At most `most` documents whose ids begin with `prefix`, sorted by id.

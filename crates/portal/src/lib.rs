@@ -23,7 +23,7 @@ mod sessions;
 mod sign_up;
 
 pub use application::{AccessGrant, GrantKey, GrantState, PortalApplication};
-pub use catalogue::{ApiProduct, PUBLISHED_MAX, PlanApproval, PortalPage, ProductPlan};
+pub use catalogue::{ApiProduct, PUBLISHED_MAX, PlanApproval, PortalPage, ProductPlan, PublishedDocument};
 pub use developer::{Developer, DeveloperTeam, TeamRole};
 pub use door::{
     DoorReply, GatewayDoor, KeyChange, KeyRefusal, KeyUsage, MadeKey, PortalKeyState, PortalNotice, PublishedApi, WantedKey,

@@ -2,7 +2,7 @@
 //! `overview`, what ends in `offboarding`.
 
 use crate::application::{AccessGrant, ApplicationId, GrantState, PortalApplication};
-use crate::catalogue;
+use crate::catalogue::{self, ApiProduct};
 use crate::developer::{Developer, mail_address, plain_name};
 use crate::door::{KeyChange, PortalNotice};
 use crate::one_use::{INVITATION_S, OneUse};
@@ -147,7 +147,7 @@ impl Portal {
         let application = self.documents.read::<PortalApplication>(&id.document()).await?;
         let application = application.ok_or_else(|| PortalRefusal::missing("application"))?;
         let before = application.grants.get(place.grant).ok_or_else(|| PortalRefusal::missing("grant"))?;
-        let product = catalogue::product(&self.documents, &before.product).await;
+        let product = catalogue::one::<ApiProduct>(&self.documents, &before.product).await;
         let policy = match &decision.plan {
             None => None,
             Some(plan) => {

@@ -1,81 +1,62 @@
 //! What operators publish through the control API: products and pages, drafts too.
 
-use crate::catalogue::{self, ApiProduct, PUBLISHED_MAX, PortalPage, is_published_id};
+use crate::catalogue::{self, ApiProduct, PUBLISHED_MAX, PortalPage, PublishedDocument, is_published_id};
 use crate::portal::Portal;
 use crate::refusal::PortalRefusal;
 use tollgate_store::StoreFault;
 
 impl Portal {
-    /// All products.
+    /// All products or pages, in their order.
     ///
     /// # Errors
     /// The store does not answer.
-    pub async fn products(&self) -> Result<Vec<ApiProduct>, PortalRefusal> {
-        Ok(catalogue::products(&self.documents).await?)
+    pub async fn all_published<T: PublishedDocument>(&self) -> Result<Vec<T>, PortalRefusal> {
+        Ok(catalogue::all(&self.documents).await?)
     }
 
-    /// Publishes a product. Tells whether it is new.
+    /// A product or page.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub async fn put_product(&self, product: &ApiProduct) -> Result<bool, PortalRefusal> {
-        product.check().map_err(PortalRefusal::invalid)?;
-        for (index, api) in product.apis.iter().enumerate() {
-            if self.door.api(api).is_none() {
-                return Err(PortalRefusal::invalid(format!("apis[{index}]: there is no API {api:?}")));
-            }
+    /// There is none with this id, or the store does not answer.
+    pub async fn one_published<T: PublishedDocument>(&self, id: &str) -> Result<T, PortalRefusal> {
+        catalogue::one(&self.documents, id).await
+    }
+
+    /// Publishes a product or page in the place of one that `is_expected`, or of none. Tells whether it is new.
+    ///
+    /// # Errors
+    /// What is wrong with it; status 412 if another one is there than was expected.
+    pub async fn put_published<T: PublishedDocument>(
+        &self,
+        document: &T,
+        is_expected: impl Fn(Option<&T>) -> bool,
+    ) -> Result<bool, PortalRefusal> {
+        document.check().and_then(|()| document.check_names(&*self.door)).map_err(PortalRefusal::invalid)?;
+        let id = T::document(document.id());
+        let is_new = self.documents.read::<T>(&id).await?.is_none();
+        if is_new && self.all_published::<T>().await?.len() >= PUBLISHED_MAX {
+            return Err(PortalRefusal::full(PUBLISHED_MAX, &format!("{}s", T::WHAT)));
         }
-        for (index, plan) in product.plans.iter().enumerate() {
-            if !self.door.has_policy(&plan.policy) {
-                return Err(PortalRefusal::invalid(format!("plans[{index}].policy: there is no policy {:?}", plan.policy)));
-            }
-        }
-        let id = format!("{}{}", ApiProduct::ALL, product.id);
-        let is_new = self.documents.read::<ApiProduct>(&id).await?.is_none();
-        if is_new && self.products().await?.len() >= PUBLISHED_MAX {
-            return Err(PortalRefusal::full(PUBLISHED_MAX, "products"));
-        }
-        self.documents.write(&id, product, None).await?;
+        let replace = |old: Option<T>| if is_expected(old.as_ref()) { Ok(document.clone()) } else { Err(changed()) };
+        self.documents.change(&id, None, replace).await?;
         Ok(is_new)
     }
 
-    /// Takes a product out of the catalogue. Its keys go on. False if there was none.
+    /// Takes a product or page away, if it `is_expected`. Keys of a product go on. False if there was none.
     ///
     /// # Errors
-    /// The store does not answer.
-    pub async fn remove_product(&self, id: &str) -> Result<bool, PortalRefusal> {
-        Ok(is_published_id(id) && self.documents.remove(&format!("{}{id}", ApiProduct::ALL)).await?)
-    }
-
-    /// All pages.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn pages(&self) -> Result<Vec<PortalPage>, PortalRefusal> {
-        Ok(catalogue::pages(&self.documents).await?)
-    }
-
-    /// Publishes a page. Tells whether it is new.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub async fn put_page(&self, page: &PortalPage) -> Result<bool, PortalRefusal> {
-        page.check().map_err(PortalRefusal::invalid)?;
-        let id = format!("{}{}", PortalPage::ALL, page.id);
-        let is_new = self.documents.read::<PortalPage>(&id).await?.is_none();
-        if is_new && self.pages().await?.len() >= PUBLISHED_MAX {
-            return Err(PortalRefusal::full(PUBLISHED_MAX, "pages"));
+    /// Another one is there than was expected, or the store does not answer.
+    pub async fn remove_published<T: PublishedDocument>(
+        &self,
+        id: &str,
+        is_expected: impl Fn(Option<&T>) -> bool,
+    ) -> Result<bool, PortalRefusal> {
+        if !is_published_id(id) {
+            return Ok(false);
         }
-        self.documents.write(&id, page, None).await?;
-        Ok(is_new)
-    }
-
-    /// Removes a page. False if there was none.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn remove_page(&self, id: &str) -> Result<bool, PortalRefusal> {
-        Ok(is_published_id(id) && self.documents.remove(&format!("{}{id}", PortalPage::ALL)).await?)
+        let document = T::document(id);
+        let Some(old) = self.documents.read::<T>(&document).await? else { return Ok(false) };
+        if is_expected(Some(&old)) { Ok(self.documents.remove(&document).await?) } else { Err(changed()) }
     }
 
     /// All products and pages, drafts too.
@@ -83,7 +64,7 @@ impl Portal {
     /// # Errors
     /// The store does not answer.
     pub async fn published(&self) -> Result<(Vec<ApiProduct>, Vec<PortalPage>), StoreFault> {
-        Ok((catalogue::products(&self.documents).await?, catalogue::pages(&self.documents).await?))
+        Ok((catalogue::all(&self.documents).await?, catalogue::all(&self.documents).await?))
     }
 
     /// Publishes what is known to be right in its form. Whether its APIs and policies exist is not asked: what does not exist is left out of the
@@ -93,10 +74,10 @@ impl Portal {
     /// The store does not answer.
     pub async fn publish(&self, products: &[ApiProduct], pages: &[PortalPage]) -> Result<(), StoreFault> {
         for product in products {
-            self.documents.write(&format!("{}{}", ApiProduct::ALL, product.id), product, None).await?;
+            self.documents.write(&ApiProduct::document(&product.id), product, None).await?;
         }
         for page in pages {
-            self.documents.write(&format!("{}{}", PortalPage::ALL, page.id), page, None).await?;
+            self.documents.write(&PortalPage::document(&page.id), page, None).await?;
         }
         Ok(())
     }
@@ -106,11 +87,16 @@ impl Portal {
     /// # Errors
     /// The store does not answer.
     pub async fn unpublish(&self, products: &[String], pages: &[String]) -> Result<(), StoreFault> {
-        for (all, ids) in [(ApiProduct::ALL, products), (PortalPage::ALL, pages)] {
-            for id in ids.iter().filter(|id| is_published_id(id)) {
-                self.documents.remove(&format!("{all}{id}")).await?;
-            }
+        let products = products.iter().filter(|id| is_published_id(id)).map(|id| ApiProduct::document(id));
+        let pages = pages.iter().filter(|id| is_published_id(id)).map(|id| PortalPage::document(id));
+        for document in products.chain(pages) {
+            self.documents.remove(&document).await?;
         }
         Ok(())
     }
+}
+
+/// Somebody else was faster.
+fn changed() -> PortalRefusal {
+    PortalRefusal::new(412, "changed", "It was changed meanwhile; nothing was written")
 }

@@ -1,44 +1,68 @@
-//! Who is signed in. A session is known by a random token in a cookie, of which the store has only the digest, so that all gateways know it.
+//! Developers who are signed in. The account is read each time, so that whoever is suspended, or has a new password, is out at once.
 
 use crate::developer::Developer;
 use crate::documents::PortalDocuments;
-use crate::one_use::{digest, is_token, long_random};
 use crate::refusal::PortalRefusal;
 use serde::{Deserialize, Serialize};
+use tollgate_clock::unix_s;
+use tollgate_signin::SessionLife;
 use tollgate_store::StoreFault;
 
 /// A session ends after this time.
 pub(crate) const SESSION_S_MAX: u64 = 12 * 60 * 60;
+const LIFE: SessionLife = SessionLife { life_s: SESSION_S_MAX, idle_s: SESSION_S_MAX };
 
+/// Who has a session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct DeveloperSession {
+struct SignedInDeveloper {
     developer: String,
-    epoch: u64,
+    provider: Option<ProviderEntrance>,
+}
+
+/// The provider at which somebody has signed in.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ProviderEntrance {
+    pub issuer: String,
+    /// The identity token to sign out with; empty for none.
+    pub logout_hint: String,
 }
 
 /// Starts a session with a token that nobody has seen before.
 pub(crate) async fn start(documents: &PortalDocuments, developer: &Developer, now_unix_s: u64) -> Result<String, PortalRefusal> {
-    let token = long_random()?;
-    let session = DeveloperSession { developer: developer.id(), epoch: developer.session_epoch };
-    documents.write(&document(&token), &session, Some(now_unix_s + SESSION_S_MAX)).await?;
-    Ok(token)
+    start_from(documents, developer, None, now_unix_s).await
 }
 
-/// Who has a token. The account is read each time, so that whoever is suspended is out at once.
+/// The same for somebody who comes from a provider.
+pub(crate) async fn start_from(
+    documents: &PortalDocuments,
+    developer: &Developer,
+    provider: Option<ProviderEntrance>,
+    now_unix_s: u64,
+) -> Result<String, PortalRefusal> {
+    let person = SignedInDeveloper { developer: developer.id(), provider };
+    Ok(documents.sessions().start(&person.developer, &person, &bound_to(developer), LIFE, now_unix_s).await?)
+}
+
+/// Who has a token.
 pub(crate) async fn find(documents: &PortalDocuments, token: &str) -> Result<Option<Developer>, StoreFault> {
-    if !is_token(token) {
-        return Ok(None);
-    }
-    let Some(session) = documents.read::<DeveloperSession>(&document(token)).await? else { return Ok(None) };
-    let developer = Developer::read(documents, &session.developer).await?;
-    Ok(developer.filter(|developer| !developer.is_suspended && developer.session_epoch == session.epoch))
+    let Some(session) = documents.sessions().find::<SignedInDeveloper>(token, unix_s()).await? else { return Ok(None) };
+    let developer = Developer::read(documents, &session.person.developer).await?;
+    Ok(developer.filter(|developer| !developer.is_suspended && session.is_bound_to(&bound_to(developer))))
 }
 
 /// Ends a session.
 pub(crate) async fn end(documents: &PortalDocuments, token: &str) -> Result<(), StoreFault> {
-    if is_token(token) { documents.remove(&document(token)).await.map(drop) } else { Ok(()) }
+    documents.sessions().end(token, unix_s()).await
 }
 
-fn document(token: &str) -> String {
-    format!("session-{}", digest(token))
+/// Ends a session, and returns the provider from which its developer came.
+pub(crate) async fn sign_out(documents: &PortalDocuments, token: &str) -> Result<Option<ProviderEntrance>, StoreFault> {
+    let found = documents.sessions().find::<SignedInDeveloper>(token, unix_s()).await?;
+    end(documents, token).await?;
+    Ok(found.and_then(|session| session.person.provider))
+}
+
+/// What ends all sessions of a developer when it changes. Of two accounts that had the same address one after the other, each has its own.
+fn bound_to(developer: &Developer) -> String {
+    format!("{} {} {}", developer.created_unix_s, developer.session_epoch, developer.password_hash)
 }

@@ -9,6 +9,10 @@ use serde_json::Value;
 pub(crate) struct DiscoveredEndpoints {
     pub authorization: String,
     pub token: Uri,
+    /// `userinfo_endpoint`, if it has one that can be used.
+    pub userinfo: Option<Uri>,
+    /// `end_session_endpoint`, the same.
+    pub end_session: Option<String>,
     /// Whether the client names itself in the body instead of `Authorization`.
     pub takes_body_secret: bool,
     /// Whether each answer names the issuer (RFC 9207).
@@ -42,6 +46,8 @@ impl DiscoveredEndpoints {
         Ok(DiscoveredEndpoints {
             authorization: url("authorization_endpoint")?.to_string(),
             token: url("token_endpoint")?,
+            userinfo: url("userinfo_endpoint").ok(),
+            end_session: url("end_session_endpoint").ok().map(|uri| uri.to_string()),
             takes_body_secret: takes("client_secret_post") && !takes("client_secret_basic"),
             names_issuer: document.get("authorization_response_iss_parameter_supported") == Some(&Value::Bool(true)),
         })

@@ -15,8 +15,10 @@ pub struct SignedIdentity {
     pub sid: Option<String>,
     /// When the token was issued, in seconds since 1970.
     pub issued_unix_s: u64,
-    /// All claims.
+    /// All claims of the token, and those that userinfo adds.
     pub claims: Claims,
+    /// The token itself.
+    pub token: String,
 }
 
 impl SignedIdentity {

@@ -16,9 +16,9 @@ use tollgate_access::jwt::{KeySet, SetRules};
 use tollgate_outbound::{Call, CallReply, LazyCallClient};
 
 /// Deadline of a call to a provider. A person waits for it.
-const CALL_TIME_MAX: Duration = Duration::from_secs(10);
+pub(crate) const CALL_TIME_MAX: Duration = Duration::from_secs(10);
 /// Largest answer of a provider, in bytes.
-const ANSWER_BYTES_MAX: usize = 256 << 10;
+pub(crate) const ANSWER_BYTES_MAX: usize = 256 << 10;
 /// Age after which the discovery document is read again.
 const DISCOVERED_AGE_MAX: Duration = Duration::from_secs(600);
 
@@ -39,13 +39,15 @@ pub struct RelyingParty {
     pub scopes: Vec<String>,
     /// Signing algorithms of its tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty. Those with a shared secret must not be among them.
     pub algorithms: Vec<String>,
+    /// Claims for which the userinfo endpoint is asked if an identity token has not all of them; dots lead into objects.
+    pub needed_claims: Vec<String>,
 }
 
 /// A provider.
 pub struct SignInProvider {
     pub(crate) party: RelyingParty,
     pub(crate) keys: [Arc<KeySet>; 1],
-    rules: SetRules,
+    pub(crate) rules: SetRules,
     client: Arc<LazyCallClient>,
     discovered: ArcSwapOption<(Instant, DiscoveredEndpoints)>,
     pub(crate) begun: Instant,
@@ -119,7 +121,7 @@ impl SignInProvider {
         Ok((format!("{}{separator}{}", endpoints.authorization, form(&pairs)), pending))
     }
 
-    /// Ends a sign-in: compares what came back with what was kept, exchanges the code, and checks the identity token.
+    /// Ends a sign-in: compares what came back with what was kept, exchanges the code, checks the identity token, and asks for the needed claims that it lacks.
     ///
     /// # Errors
     /// Why nobody signs in.
@@ -143,9 +145,14 @@ impl SignInProvider {
         let answer = self.exchanged(&endpoints, code, &pending.verifier).await?;
         let token = answer.get("id_token").and_then(Value::as_str);
         let token = token.ok_or_else(|| refused("the provider gave no identity token"))?;
-        let identity = self.identity(token, &self.party.client_id).await?;
+        let mut identity = self.identity(token, &self.party.client_id).await?;
         if identity.claims.text("nonce") != Some(&*pending.nonce) {
             return Err(refused("the identity token is of another sign-in"));
+        }
+        if self.lacks(&identity.claims)
+            && let (Some(endpoint), Some(access)) = (endpoints.userinfo, answer.get("access_token").and_then(Value::as_str))
+        {
+            self.complete(&mut identity, endpoint, access).await?;
         }
         Ok(identity)
     }
@@ -189,7 +196,7 @@ impl SignInProvider {
     }
 
     /// The provider's endpoints, of its discovery document.
-    async fn endpoints(&self) -> Result<DiscoveredEndpoints, String> {
+    pub(crate) async fn endpoints(&self) -> Result<DiscoveredEndpoints, String> {
         if let Some(known) = self.discovered.load().as_deref()
             && known.0.elapsed() < DISCOVERED_AGE_MAX
         {
@@ -205,7 +212,7 @@ impl SignInProvider {
         Ok(endpoints)
     }
 
-    async fn called(&self, call: Call) -> Result<CallReply, String> {
+    pub(crate) async fn called(&self, call: Call) -> Result<CallReply, String> {
         let client = self.client.get().ok_or("no thread to ask the provider with")?;
         client.call(call).await.map_err(|fault| format!("the provider does not answer: {fault}"))
     }

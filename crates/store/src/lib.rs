@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub mod change;
 pub mod clock;
 pub mod embedded;
 pub mod fault;
@@ -21,6 +22,7 @@ pub mod usage;
 
 mod sweep;
 
+pub use change::{ChangedDocument, change_document};
 pub use clock::Clock;
 pub use embedded::Embedded;
 pub use fault::{StoreFault, StoreFaultKind};

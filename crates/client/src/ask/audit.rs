@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use tollgate_admin::{AuditChain, AuditCheck};
+use tollgate_admin::{AuditChain, AuditCheck, AuditKey};
 use tollgate_model::config::audit_end;
 
 /// Faults that are told; a file that is no audit file has one in each line.
@@ -27,14 +27,17 @@ enum AuditCommand {
                             audit.jsonl.1 audit.jsonl"
     )]
     Verify {
+        /// File with the gateway's audit_key, if it has one
+        #[arg(long, value_name = "FILE")]
+        key_file: Option<PathBuf>,
         /// The files, the oldest first
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
 }
 
-pub(super) fn run(AuditOptions { command: AuditCommand::Verify { files } }: AuditOptions) -> Result<(), CommandFailure> {
-    let mut check = AuditCheck::default();
+pub(super) fn run(AuditOptions { command: AuditCommand::Verify { key_file, files } }: AuditOptions) -> Result<(), CommandFailure> {
+    let mut check = AuditCheck::new(key_file.as_deref().map_or(Ok(AuditKey::default()), key)?);
     let mut told = Vec::new();
     for file in &files {
         let unreadable = |error: std::io::Error| CommandFailure::Refused(format!("{}: {error}", file.display()));
@@ -57,6 +60,16 @@ pub(super) fn run(AuditOptions { command: AuditCommand::Verify { files } }: Audi
         [] if check.span().is_some() => Ok(()),
         [] => Err(CommandFailure::Refused("there is no line to check".to_owned())),
         told => Err(CommandFailure::Refused(format!("this is not what was written:\n{}", told.join("\n")))),
+    }
+}
+
+/// The key in a file: its text, without the line end that editors add.
+fn key(file: &Path) -> Result<AuditKey, CommandFailure> {
+    let refused = |why: &str| CommandFailure::Refused(format!("{}: {why}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| refused(&error.to_string()))?;
+    match text.trim_end_matches(['\r', '\n']) {
+        "" => Err(refused("there is no key in it")),
+        key => Ok(AuditKey::new(key)),
     }
 }
 

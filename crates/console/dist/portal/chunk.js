@@ -162,8 +162,9 @@ M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("
 -live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.words}),
 i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var facts=D3(null),developer=D3(null),silent=D3(null),pages=D3([]);async function load(){try{enter(await get("session"))}catch(failure){silent.value=failure.message}}
 function enter(state){silent.value=null,ended.value=!1,facts.value=state.portal,developer.value=state.developer,get("pages").then(found=>{pages.value=found.pages},
-()=>{})}async function signOut(){try{await call("DELETE","session")}finally{location.hash="#/",location.reload()}}function base(api){let gateway=new URL(facts.value?.
-gateway_url??location.origin);return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
+()=>{})}async function signOut(){let place=null;try{place=(await call("DELETE","session")).go_to}finally{place?location.assign(place):(location.hash="#/",location.
+reload())}}function base(api){let gateway=new URL(facts.value?.gateway_url??location.origin);return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.
+replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
 part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()),guard=D3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.

@@ -1,37 +1,49 @@
-// A client of the Model Context Protocol whose requests go through the gateway's own chain, as `debug` sends them: what refuses one is
-// told with it. It begins a session, or speaks the version without sessions to servers that have none.
+// A client of the Model Context Protocol. In the console its requests go through the gateway's own chain, as `debug` sends them: what refuses one is
+// told with it. In the portal they go to the API. It begins a session, or speaks the version without sessions to servers that have none.
 
 import { call } from "./call";
 import type { Tried } from "./pages/try";
 
 /** What a proxy is asked with. */
 export interface Caller { api: string; path: string; host: string; header: string; key: string; /** The id of a key that the gateway sends in its place. */ keyId: string }
+/** What is read of an answer. */
+export interface Reply { status: number; headers: [string, string][]; body: string; body_truncated: boolean; steps: { decision: string }[]; upstream: { status: number } | null }
+/** Sends a body with these headers. */
+export type Transport<R extends Reply> = (method: string, body: string, headers: Record<string, string>) => Promise<R>;
 /** One request and what came of it; `message` is the response, if there is one. */
-export interface Exchange { tried: Tried; message: any; fault: string }
+export interface Exchange<R extends Reply = Tried> { tried: R; message: any; fault: string }
 
 /** Versions with sessions, and without. */
 const LEGACY = "2025-11-25", MODERN = "2026-07-28";
 const META = "io.modelcontextprotocol/";
 const CLIENT = { name: "tollgate-console", version: "1" };
 /** Bytes of an answer; what is longer cannot be read as a whole. */
-const ANSWER_BYTES = 1 << 20;
+export const ANSWER_BYTES = 1 << 20;
 /** Pages of a list. */
 const PAGES_MAX = 10;
 
 /** An exchange that did not bring what the next one needs. */
-export class Refused extends Error {
-  constructor(readonly exchange: Exchange) { super(exchange.fault || `It answered ${exchange.tried.status}.`); }
+export class Refused<R extends Reply = Tried> extends Error {
+  constructor(readonly exchange: Exchange<R>) { super(exchange.fault || `It answered ${exchange.tried.status}.`); }
 }
 
-export class McpClient {
+/** Through the gateway's own chain. */
+export function throughDebug({ api, path, host, header, key, keyId }: Caller): Transport<Tried> {
+  return (method, body, lines) => {
+    const headers = key && !keyId ? { ...lines, [header]: key } : lines;
+    return call("POST", "debug", { api_id: api, method, path, host, headers, body, body_bytes: ANSWER_BYTES, key_id: keyId, key_header: header });
+  };
+}
+
+export class McpClient<R extends Reply = Tried> {
   private session: string | null = null;
   private version: string | null = null;
   private ids = 0;
 
-  constructor(readonly caller: Caller) {}
+  constructor(private readonly transport: Transport<R>) {}
 
   /** Calls a method; the session is begun first. `params` is JSON as text, so that numbers stay as they were typed. */
-  async ask(method: string, params: Record<string, string>, name?: string): Promise<Exchange> {
+  async ask(method: string, params: Record<string, string>, name?: string): Promise<Exchange<R>> {
     if (!this.version) await this.begin();
     return this.send(method, params, name);
   }
@@ -75,7 +87,7 @@ export class McpClient {
     if (!found.message?.result) { this.version = null; throw new Refused(begun); }
   }
 
-  private async send(method: string, params: Record<string, string>, name?: string): Promise<Exchange> {
+  private async send(method: string, params: Record<string, string>, name?: string): Promise<Exchange<R>> {
     const id = ++this.ids;
     const lines: Record<string, string> = {};
     const members = { ...params };
@@ -89,18 +101,16 @@ export class McpClient {
     return { tried, ...read(tried, id) };
   }
 
-  private post(method: string, body: string, lines: Record<string, string>): Promise<Tried> {
-    const { api, path, host, header: name, key, keyId } = this.caller;
+  private post(method: string, body: string, lines: Record<string, string>): Promise<R> {
     const headers: Record<string, string> = { Accept: "application/json, text/event-stream", ...lines };
     if (body) headers["Content-Type"] = "application/json";
-    if (key && !keyId) headers[name] = key;
     if (this.session) headers["Mcp-Session-Id"] = this.session;
     if (this.version) headers["MCP-Protocol-Version"] = this.version;
-    return call("POST", "debug", { api_id: api, method, path, host, headers, body, body_bytes: ANSWER_BYTES, key_id: keyId, key_header: name });
+    return this.transport(method, body, headers);
   }
 }
 
-function header(tried: Tried, name: string): string | null { return tried.headers.find(([own]) => own.toLowerCase() === name)?.[1] ?? null; }
+function header(tried: Reply, name: string): string | null { return tried.headers.find(([own]) => own.toLowerCase() === name)?.[1] ?? null; }
 
 /** A text as a header line of the version without sessions. */
 function encoded(text: string): string {
@@ -109,7 +119,7 @@ function encoded(text: string): string {
 }
 
 /** The response to a request, alone or among the events of a stream. */
-function read(tried: Tried, id: number): { message: any; fault: string } {
+function read(tried: Reply, id: number): { message: any; fault: string } {
   if (tried.body_truncated) return { message: null, fault: "The answer is longer than can be shown here." };
   const kind = header(tried, "content-type") ?? "";
   const texts = kind.startsWith("text/event-stream") ? events(tried.body) : [tried.body];

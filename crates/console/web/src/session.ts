@@ -49,6 +49,10 @@ export async function signIn(body: { secret: string } | { user: string; password
   enter(await call<Session>("POST", "session", body));
 }
 
+/** Signs out, at the provider too if the gateway says where. */
 export async function signOut(): Promise<void> {
-  try { await call("DELETE", "session"); } finally { location.reload(); }
+  let place: string | null = null;
+  try { place = (await call<{ go_to: string | null }>("DELETE", "session")).go_to; } finally {
+    if (place) location.assign(place); else location.reload();
+  }
 }

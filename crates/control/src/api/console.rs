@@ -4,8 +4,8 @@
 mod door;
 mod federated;
 mod pages;
+pub(super) mod sessions;
 mod sign_in;
-mod user_store;
 
 use super::console_document::ConsoleDocument;
 use super::workers::{self, Workers};
@@ -17,7 +17,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
-use tollgate_admin::{Sessions, Tries, Users};
+use tollgate_admin::{Tries, Users};
 use tollgate_model::config::{ConsoleServe, GatewayConfig};
 use tollgate_store::StoreFault;
 
@@ -31,7 +31,6 @@ const LOGOUT_BYTES_MAX: usize = 64 << 10;
 /// State of the console.
 pub struct Console {
     facts: ConsoleFacts,
-    sessions: Mutex<Sessions>,
     tries: Mutex<Tries>,
     pub(super) users: ConsoleDocument<Users>,
 }
@@ -60,7 +59,7 @@ pub fn console_is_served(config: &GatewayConfig) -> bool {
 
 impl Console {
     pub fn new(facts: ConsoleFacts) -> Self {
-        Console { facts, sessions: Mutex::default(), tries: Mutex::default(), users: ConsoleDocument::new(user_store::DOCUMENT) }
+        Console { facts, tries: Mutex::default(), users: ConsoleDocument::new("users") }
     }
 
     /// Whether a user has this password. Slow by design.
@@ -68,10 +67,6 @@ impl Console {
         let users = self.users.load(control).await?;
         let name = name.to_owned();
         Ok(tokio::task::spawn_blocking(move || users.verified(&name, &password).is_some()).await.unwrap_or(false))
-    }
-
-    pub(super) fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tries(&self) -> MutexGuard<'_, Tries> {

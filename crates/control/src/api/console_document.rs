@@ -8,12 +8,10 @@ use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tollgate_clock::unix_s;
-use tollgate_store::{DocumentSpace, StoreFault, StoreFaultKind};
+use tollgate_store::{ChangedDocument, DocumentSpace, StoreFault, StoreFaultKind, change_document};
 
 /// Seconds after which the document is read again.
 const READ_AGAIN_S: u64 = 5;
-/// Tries to change the document while others change it.
-const CHANGES_MAX: usize = 16;
 
 /// The document as it was read last.
 pub(super) struct ConsoleDocument<D> {
@@ -35,8 +33,8 @@ impl<D: Default + Serialize + DeserializeOwned> ConsoleDocument<D> {
 
     /// Reads the document.
     pub(super) async fn load(&self, control: &Control) -> Result<Arc<D>, StoreFault> {
-        let (document, _) = self.read(control).await?;
-        let document = Arc::new(document);
+        let stored = control.shared.keys.store().read(DocumentSpace::Console, self.id.to_owned()).await?;
+        let document = Arc::new(self.parsed(stored.as_deref())?);
         self.keep(document.clone());
         Ok(document)
     }
@@ -61,23 +59,20 @@ impl<D: Default + Serialize + DeserializeOwned> ConsoleDocument<D> {
         control: &Control,
         change: impl Fn(&mut D) -> Result<T, String>,
     ) -> Result<Result<T, String>, StoreFault> {
-        for _ in 0..CHANGES_MAX {
-            let (mut document, old) = self.read(control).await?;
-            let result = match change(&mut document) {
-                Ok(result) => result,
-                Err(why) => return Ok(Err(why)),
-            };
+        let change = |old: Option<&[u8]>| {
+            let mut document = self.parsed(old)?;
+            let result = change(&mut document).map_err(NotChanged::Refused)?;
             let value = serde_json::to_vec(&document).unwrap_or_default();
-            let (kind, id) = (DocumentSpace::Console, self.id.to_owned());
-            let is_new = old.is_none();
-            let existed = control.shared.keys.store().write_over(kind, id, old, value, None).await?;
-            if existed != is_new {
+            Ok::<_, NotChanged>(ChangedDocument { value, expires_unix_s: None, told: (result, document) })
+        };
+        match change_document(control.shared.keys.store(), DocumentSpace::Console, self.id, change).await {
+            Ok((result, document)) => {
                 self.keep(Arc::new(document));
-                return Ok(Ok(result));
+                Ok(Ok(result))
             }
+            Err(NotChanged::Refused(why)) => Ok(Err(why)),
+            Err(NotChanged::Fault(fault)) => Err(fault),
         }
-        let why = format!("the {} change faster than they can be written", self.id);
-        Err(StoreFault::new(StoreFaultKind::Unavailable, why))
     }
 
     /// The same for a change of something that may not be there; `None` if it is not.
@@ -95,12 +90,23 @@ impl<D: Default + Serialize + DeserializeOwned> ConsoleDocument<D> {
         self.read_unix_s.store(unix_s(), Ordering::Relaxed);
     }
 
-    async fn read(&self, control: &Control) -> Result<(D, Option<Vec<u8>>), StoreFault> {
-        let Some(stored) = control.shared.keys.store().read(DocumentSpace::Console, self.id.to_owned()).await? else {
-            return Ok((D::default(), None));
-        };
+    fn parsed(&self, stored: Option<&[u8]>) -> Result<D, StoreFault> {
+        let Some(stored) = stored else { return Ok(D::default()) };
         let unreadable =
             |failure| StoreFault::new(StoreFaultKind::Corrupt, format_args!("the {} can't be read: {failure}", self.id));
-        Ok((serde_json::from_slice(&stored).map_err(unreadable)?, Some(stored)))
+        serde_json::from_slice(stored).map_err(unreadable)
+    }
+}
+
+/// Why the document stays as it is.
+enum NotChanged {
+    /// Whoever wanted the change says why.
+    Refused(String),
+    Fault(StoreFault),
+}
+
+impl From<StoreFault> for NotChanged {
+    fn from(fault: StoreFault) -> Self {
+        NotChanged::Fault(fault)
     }
 }

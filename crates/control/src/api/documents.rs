@@ -214,7 +214,7 @@ fn openapi_of(control: &Control, id: &str) -> Option<Value> {
     Some(control.shared.current.load().api(id)?.openapi.as_ref()?.root.clone())
 }
 
-fn tagged(mut response: Response, etag: Option<String>) -> Response {
+pub(super) fn tagged(mut response: Response, etag: Option<String>) -> Response {
     if response.status().is_success()
         && let Some(value) = etag.and_then(|etag| HeaderValue::try_from(etag).ok())
     {

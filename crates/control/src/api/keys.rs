@@ -371,9 +371,23 @@ pub(crate) async fn live(keys: &Keys, id: &str, query: &HashMap<String, String>)
 
 /// The alias of the key that records name so, if it has one.
 pub(super) async fn alias(keys: &Keys, shown: &str) -> Option<String> {
-    let view = keys.view(shown, "").await.ok()?;
+    let session = of_recorded(keys, shown, |view, digest| view.session(digest)).await.ok()??;
+    Some(session.alias).filter(|alias| !alias.is_empty())
+}
+
+/// The session, with its policies and what is left of its limits, of the key that records name so.
+pub(crate) async fn live_recorded(keys: &Keys, shown: &str) -> Result<Option<Session>, StoreFault> {
+    of_recorded(keys, shown, |view, digest| view.live_session(digest, unix_s())).await
+}
+
+async fn of_recorded(
+    keys: &Keys,
+    shown: &str,
+    read: impl FnOnce(&KeyView<'_>, &Digest) -> Option<Session>,
+) -> Result<Option<Session>, StoreFault> {
+    let view = keys.view(shown, "").await?;
     let digest = if keys.rules.hash_keys { view.digests_of_hash(shown).first().copied() } else { view.digest_of(shown) };
-    Some(view.session(&digest?)?.alias).filter(|alias| !alias.is_empty())
+    Ok(digest.and_then(|digest| read(&view, &digest)))
 }
 
 /// Remove a key

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tollgate_access::jwt::JwtToken;
-use tollgate_admin::sessions::LIFE_S_MAX;
+use tollgate_admin::operator::LIFE_S_MAX;
 use tollgate_admin::{Operator, OperatorScope, ProviderSession, Role};
 use tollgate_clock::unix_s;
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
@@ -76,6 +76,7 @@ pub(super) async fn providers(State(control): State<Arc<Control>>) -> ControlAns
 
 impl OperatorDoor {
     fn new(settings: &OperatorProvider, redirect_uri: String, shared: &GatewayState) -> Result<Self, String> {
+        let name_claim = Some(settings.name_claim.clone()).filter(|claim| !claim.is_empty());
         let party = RelyingParty {
             provider: settings.name.clone(),
             issuer: settings.issuer.clone(),
@@ -84,6 +85,7 @@ impl OperatorDoor {
             redirect_uri,
             scopes: settings.scopes.clone(),
             algorithms: settings.algorithms.clone(),
+            needed_claims: settings.rules.iter().map(|rule| rule.claim.clone()).chain(name_claim).collect(),
         };
         let provider = SignInProvider::new(party, &provider_rules(shared), shared.registry.auth_client.clone())?;
         Ok(OperatorDoor { settings: settings.clone(), provider })
@@ -148,8 +150,19 @@ impl Operators {
         self.providers.iter().map(button).collect()
     }
 
+    /// Where a browser signs out at the provider of a session, if that is wanted and possible.
+    pub(super) async fn sign_out_place(&self, operator: &Operator, hint: &str) -> Option<String> {
+        let door = self.door(&operator.provider.as_ref()?.provider).filter(|door| door.settings.sign_out_there)?;
+        door.provider.logout_url(hint, &format!("{}{}", self.public_url, super::CONSOLE_PAGE)).await
+    }
+
     pub(super) fn is_public_over_tls(&self) -> bool {
         self.public_url.starts_with("https://")
+    }
+
+    /// What the control secret is good for.
+    pub(super) fn secret_use(&self) -> ControlSecretUse {
+        self.control_secret
     }
 
     /// Whether the control secret is taken from a caller.

@@ -63,9 +63,9 @@ pub(super) fn at_host(portal: Arc<Portal>, threads: Handle) -> Router {
 pub(super) fn endpoints() -> OpenApiRouter<Arc<Control>> {
     OpenApiRouter::new()
         .routes(routes!(published::products))
-        .routes(routes!(published::put_product, published::remove_product))
+        .routes(routes!(published::product, published::put_product, published::remove_product))
         .routes(routes!(published::own_pages))
-        .routes(routes!(published::put_page, published::remove_page))
+        .routes(routes!(published::own_page, published::put_page, published::remove_page))
         .routes(routes!(developers::invite))
         .routes(routes!(applications::requests))
         .routes(routes!(applications::applications))

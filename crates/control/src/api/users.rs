@@ -3,7 +3,7 @@
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::authority::{Signed, role_missing};
-use super::console::Console;
+use super::console::sessions;
 use super::operator_rights::{ShownScope, UserRole};
 use axum::Extension;
 use axum::body::Bytes;
@@ -157,7 +157,7 @@ pub(super) async fn create(State(control): State<Arc<Control>>, body: Bytes) -> 
 
 /// Change the role and scope of a user of the console
 ///
-/// They hold from the user's next call.
+/// The user is signed out, and has them with the next sign-in.
 #[utoipa::path(
     put, path = "/tyk/users/{name}", tag = "Users", operation_id = "updateUser",
     security(("secret" = ["admin", "scope:closed"])),
@@ -246,11 +246,16 @@ pub(super) async fn set_password(
     let set_hash = |users: &mut Users| {
         let user = users.get_mut(&name)?;
         user.password_hash.clone_from(&hash);
-        Some(())
+        Some(user.clone())
     };
     match console.users.change_found(&control, set_hash).await {
-        Ok(Some(())) => {
-            end_sessions(console, &name, signed.filter(|_| is_own).as_ref().map(|signed| &*signed.0.token));
+        Ok(Some(user)) => {
+            // All others have ended, because they were bound to the old password.
+            if let Some(Extension(signed)) = signed.filter(|_| is_own)
+                && let Err(fault) = sessions::keep(&control, &signed.token, &user).await
+            {
+                tracing::warn!(%fault, "the session that has changed its password ends");
+            }
             changed(name.as_str(), Change::Modified).logged("update", "user", name)
         }
         Ok(None) => no_such_user(),
@@ -274,17 +279,10 @@ pub(super) async fn set_password(
 pub(super) async fn remove(State(control): State<Arc<Control>>, Path(UserName { name }): Path<UserName>) -> ControlAnswer {
     let Some(console) = &control.console else { return off() };
     match console.users.change_found(&control, |users| users.remove(&name).then_some(())).await {
-        Ok(Some(())) => {
-            end_sessions(console, &name, None);
-            changed(name.as_str(), Change::Deleted).logged("delete", "user", name)
-        }
+        Ok(Some(())) => changed(name.as_str(), Change::Deleted).logged("delete", "user", name),
         Ok(None) => no_such_user(),
         Err(fault) => failed(&fault),
     }
-}
-
-fn end_sessions(console: &Console, name: &str, kept: Option<&str>) {
-    console.sessions().end_of(name, kept);
 }
 
 /// Hashes a password outside the threads that answer.

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tollgate_admin::AuditCheck;
+use tollgate_admin::AuditKey;
 use tollgate_model::config::audit_end;
 
 fn writer(path: &Path) -> AuditWriter {
-    AuditWriter::new(path, Arc::default())
+    AuditWriter::new(path, AuditKey::default())
 }
 
 /// A file with some lines, each written after a restart.
@@ -92,8 +92,8 @@ fn a_line_that_a_crash_has_cut_spoils_no_other() {
 #[test]
 fn what_cannot_be_written_waits_and_what_found_no_place_is_a_gap() {
     let (directory, path) = written(2);
-    let lost: Arc<std::sync::atomic::AtomicU64> = Arc::default();
-    let mut writer = AuditWriter::new(&path, lost.clone());
+    let mut writer = writer(&path);
+    let lost = writer.lost.clone();
     let away = directory.path().join("away");
     fs::rename(&path, &away).expect("moved");
     fs::create_dir(&path).expect("a folder in its place");
@@ -111,7 +111,7 @@ fn what_cannot_be_written_waits_and_what_found_no_place_is_a_gap() {
 #[test]
 fn the_thread_writes_what_it_is_told_before_it_ends() {
     let (_directory, path) = written(1);
-    let file = AuditFile::open(&path).expect("it opens");
+    let file = AuditFile::open(writer(&path)).expect("it opens");
     for number in 0..1_000 {
         file.append(json!({"number": number}));
     }

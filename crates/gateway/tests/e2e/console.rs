@@ -7,7 +7,7 @@ use crate::harness::{Gateway, Response, api};
 use crate::servers::Server;
 use crate::servers::free_port;
 
-const PASSWORD: &str = "correct horse battery staple";
+pub(crate) const PASSWORD: &str = "correct horse battery staple";
 
 /// A request as a browser on this machine sends it.
 fn request(method: &str, target: &str, lines: &[&str], body: &str) -> String {
@@ -16,11 +16,16 @@ fn request(method: &str, target: &str, lines: &[&str], body: &str) -> String {
 
 /// Someone who is signed in.
 pub(crate) struct Signed<'g> {
-    gateway: &'g Gateway,
-    cookie: String,
+    pub(crate) gateway: &'g Gateway,
+    pub(crate) cookie: String,
 }
 
 impl Signed<'_> {
+    /// The same browser at another gateway.
+    pub(crate) fn at<'g>(&self, gateway: &'g Gateway) -> Signed<'g> {
+        Signed { gateway, cookie: self.cookie.clone() }
+    }
+
     pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> Response {
         self.call_with(method, target, body, &["X-Tollgate-Console: 1", "Sec-Fetch-Site: same-origin"])
     }
@@ -32,7 +37,7 @@ impl Signed<'_> {
     }
 }
 
-fn try_sign_in(gateway: &Gateway, body: &Value, lines: &[&str]) -> Response {
+pub(crate) fn try_sign_in(gateway: &Gateway, body: &Value, lines: &[&str]) -> Response {
     let lines: Vec<&str> = lines.iter().copied().chain(["X-Tollgate-Console: 1", "Connection: close"]).collect();
     gateway.send(request("POST", "/tyk/console/api/session", &lines, &body.to_string()))
 }
@@ -281,7 +286,7 @@ fn filled(path: &str, value: &str) -> String {
 }
 
 #[test]
-fn users_change_their_own_password_and_roles_hold_at_once() {
+fn users_change_their_own_password_and_other_roles_end_sessions() {
     let gateway = Gateway::start(json!({}), []);
     let viewer = user(&gateway, "viewer");
     let other = sign_in(&gateway, &json!({"user": "viewer", "password": PASSWORD}));
@@ -297,12 +302,14 @@ fn users_change_their_own_password_and_roles_hold_at_once() {
 
     assert_eq!(viewer.call("GET", "/reload", "").status, 403);
     assert_eq!(gateway.control("PUT", "/tyk/users/viewer", &json!({"role": "editor"}).to_string()).status, 200);
-    assert_eq!(viewer.call("GET", "/reload", "").status, 200);
+    assert_eq!(viewer.call("GET", "/apis", "").status, 401);
+    let editor = sign_in(&gateway, &json!({"user": "viewer", "password": "a new long password"}));
+    assert_eq!(editor.call("GET", "/reload", "").status, 200);
     let listed = gateway.control("GET", "/tyk/users", "");
     assert_eq!((&listed.json()["users"][0]["name"], &listed.json()["users"][0]["role"]), (&json!("viewer"), &json!("editor")));
     assert!(!listed.text().contains("argon2"), "{listed}");
     assert_eq!(gateway.control("DELETE", "/tyk/users/viewer", "").status, 200);
-    assert_eq!(viewer.call("GET", "/apis", "").status, 401);
+    assert_eq!(editor.call("GET", "/apis", "").status, 401);
 }
 
 /// Every secret that this test plants contains this text.

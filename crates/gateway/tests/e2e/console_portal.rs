@@ -1,11 +1,12 @@
 //! The console's pages about the developer portal: an operator publishes, decides and suspends in a real browser, and developers see it at once.
 //! Screenshots stay in `target/console-screenshots`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::console_pages::{expect_no_complaints, go, open_signed_in};
 use crate::harness::browser::{Browser, Tab};
-use crate::harness::{Connection, eventually, request};
+use crate::harness::gateway::SECRET;
+use crate::harness::{Connection, Response, eventually, request};
 use crate::keys::call;
 use crate::portal::{Stage, expect_accessible, follow, stage};
 
@@ -79,6 +80,63 @@ fn an_operator_publishes_a_product_and_withdraws_it() {
     tab.see("apis: must name");
     assert_eq!(tab.eval("document.querySelector('dialog input').value"), json!("Nothing"));
     assert!(tab.complaints.iter().all(|one| one.contains("400")), "{:#?}", tab.complaints);
+}
+
+#[test]
+fn what_somebody_else_has_changed_meanwhile_is_not_overwritten() {
+    let stage = stage(None, json!({}));
+    let ask = |method: &str, path: &str, body: &Value, version: Option<&str>| {
+        let secret = format!("x-tyk-authorization: {SECRET}");
+        let lines = [Some(secret), version.map(|version| format!("If-Match: {version}")), Some("Connection: close".to_owned())];
+        let lines: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+        stage.gateway.send(request(method, path, &lines, &body.to_string()))
+    };
+    let none = json!({});
+    for (path, mut document) in [
+        ("/tyk/portal/products/shop", json!({"name": "Shop", "apis": ["shop"]})),
+        ("/tyk/portal/pages/start", json!({"title": "Start"})),
+    ] {
+        let version = |answer: &Response| answer.header("etag").expect("a version").to_owned();
+        let read = ask("GET", path, &none, None);
+        let old = version(&read);
+        assert_eq!(read.json()["id"], path.rsplit('/').next().expect("an id"));
+        assert_eq!(ask("PUT", path, &document, Some(&old)).status, 200);
+        let new = version(&ask("GET", path, &none, None));
+        assert_ne!(old, new);
+        document["order"] = json!(7);
+        for (method, body) in [("PUT", &document), ("DELETE", &none)] {
+            let late = ask(method, path, body, Some(&old));
+            assert_eq!(late.status, 412, "{method} {path}: {late}");
+        }
+        assert_eq!(version(&ask("GET", path, &none, None)), new, "nothing was written");
+        // Of several at the same time, one is first.
+        let statuses: Vec<u16> = std::thread::scope(|scope| {
+            let put = |order: u16| {
+                let mut document = document.clone();
+                document["order"] = json!(order);
+                let (ask, new) = (&ask, &new);
+                scope.spawn(move || ask("PUT", path, &document, Some(new)).status)
+            };
+            let all: Vec<_> = (100..104).map(put).collect();
+            all.into_iter().map(|one| one.join().expect("an answer")).collect()
+        });
+        assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+        let last = version(&ask("GET", path, &none, None));
+        assert_eq!(ask("DELETE", path, &none, Some(&last)).status, 200);
+        assert_eq!((ask("GET", path, &none, None).status, ask("PUT", path, &document, Some(&last)).status), (404, 412));
+    }
+
+    // In the console, too.
+    let Some(mut browser) = Browser::start() else { return };
+    stage.control("PUT", "/tyk/portal/pages/terms", &json!({"title": "Terms"}));
+    let mut tab = open_signed_in(&mut browser, &stage.gateway, "#/portal/pages");
+    tab.click("a", "Terms");
+    tab.fill("Title", "Terms of use");
+    stage.control("PUT", "/tyk/portal/pages/terms", &json!({"title": "Our terms"}));
+    tab.click("button", "Save");
+    tab.see("Not saved: somebody else changed this page since it was opened.");
+    tab.screenshot("portal-page-conflict");
+    assert_eq!(stage.control("GET", "/tyk/portal/pages/terms", &none)["title"], "Our terms");
 }
 
 #[test]

@@ -170,8 +170,10 @@ pub(crate) fn prepared() -> Stage {
     let answer = stage.gateway.control("PUT", "/tyk/policies/gold", &gold.to_string());
     assert_eq!(answer.status, 200, "{answer}");
     let product = json!({"name": "Shop", "apis": ["quick"], "plans": [{"id": "gold", "name": "Gold", "policy": "gold"}]});
-    let answer = stage.gateway.control("PUT", "/tyk/portal/products/shop", &product.to_string());
-    assert_eq!(answer.status, 200, "{answer}");
+    for (path, document) in [("products", product), ("pages", json!({"title": "Shop"}))] {
+        let answer = stage.gateway.control("PUT", &format!("/tyk/portal/{path}/shop"), &document.to_string());
+        assert_eq!(answer.status, 200, "{answer}");
+    }
     let mut ada = Caller::invited(&stage.gateway, stage.portal, "ada@example.com");
     let grant = ada.granted("gold");
     let parts: Vec<&str> = grant.split('/').collect();

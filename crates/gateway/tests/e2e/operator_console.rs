@@ -60,6 +60,29 @@ fn a_button_leads_to_the_provider_and_back_to_the_console() {
 }
 
 /// A gateway whose user reaches the APIs of team A.
+#[test]
+fn signing_out_ends_the_session_at_the_provider_too() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (port, own) = (free_port(), free_port());
+    let public = format!("http://127.0.0.1:{own}");
+    let mut settings = operators(&format!("http://127.0.0.1:{port}"), &public);
+    settings["providers"][0]["sign_out_there"] = json!(true);
+    let gateway = Setup::new(json!({"tollgate": {"operators": settings}})).port(own).start();
+    let Some(_provider) = operator_provider(&gateway, port, &public) else { return };
+    let mut tab = browser.tab();
+    tab.open_page(&page(&gateway, ""));
+    tab.click("a", "Sign in with Test provider");
+    sign_in_there(&mut tab, "ann.ops");
+    tab.wait("document.querySelector('nav[aria-label=Pages]')");
+    tab.click("button", "Sign out");
+    // The provider asks, and sends the browser back to the console.
+    tab.click("button", "Yes, sign me out");
+    tab.wait("location.pathname === '/tyk/console/' && document.querySelector('.sign-in')");
+    tab.click("a", "Sign in with Test provider");
+    tab.wait("document.querySelector('input[name=login]')");
+    assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
+}
+
 fn scoped(gateway: &Gateway) -> Value {
     let user = json!({"name": "eve", "role": "editor", "password": "correct horse battery", "scope": {"tags": ["team-a"]}});
     assert_eq!(gateway.control("POST", "/tyk/users", &user.to_string()).status, 200);

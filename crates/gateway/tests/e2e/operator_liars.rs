@@ -12,6 +12,8 @@ use crate::operator_tokens::call;
 struct Liar {
     server: Upstream,
     token: Arc<Mutex<String>>,
+    /// What it tells of whoever has signed in; null for an endpoint that fails.
+    userinfo: Arc<Mutex<Value>>,
     signer: Arc<Signer>,
 }
 
@@ -19,21 +21,26 @@ impl Liar {
     fn new() -> Liar {
         let signer = Arc::new(Signer::new("k"));
         let token = Arc::new(Mutex::new(String::new()));
-        let (jwk, given) = (signer.jwk(), token.clone());
+        let userinfo = Arc::new(Mutex::new(json!({"sub": "ann"})));
+        let (jwk, given, told) = (signer.jwk(), token.clone(), userinfo.clone());
         let server = Upstream::start(move |request| {
             let host = request.header("host").unwrap_or_default().to_owned();
             let issuer = format!("http://{host}");
             let body = match request.target.as_str() {
                 "/.well-known/openid-configuration" => json!({
                     "issuer": issuer, "jwks_uri": format!("{issuer}/jwks"), "authorization_endpoint": format!("{issuer}/auth"),
-                    "token_endpoint": format!("{issuer}/token"),
+                    "token_endpoint": format!("{issuer}/token"), "userinfo_endpoint": format!("{issuer}/me"),
                 }),
                 "/jwks" => json!({"keys": [jwk]}),
+                "/me" if told.lock().unwrap().is_null() || request.header("authorization") != Some("Bearer x") => {
+                    return reply("401 Unauthorized", &[], "");
+                }
+                "/me" => told.lock().unwrap().clone(),
                 _ => json!({"id_token": *given.lock().unwrap(), "token_type": "Bearer", "access_token": "x"}),
             };
             reply("200 OK", &["Content-Type: application/json"], &body.to_string())
         });
-        Liar { server, token, signer }
+        Liar { server, token, userinfo, signer }
     }
 
     /// Signs in with claims, of which the nonce is right unless `change` says otherwise.
@@ -149,6 +156,37 @@ fn a_provider_that_lies_lets_nobody_in() {
     for change in [json!({}), json!({"aud": "commands", "exp": now() - 600}), json!({"aud": "commands", "groups": []})] {
         assert_eq!(bearer(&change), 403, "{change}");
     }
+}
+
+#[test]
+fn userinfo_adds_what_a_token_lacks_for_the_same_person_and_changes_nothing() {
+    let liar = Liar::new();
+    let gateway = start_with(json!({}), operators(&liar.issuer(), PUBLIC));
+    let sign_in = |change: &Value, userinfo: Value| {
+        *liar.userinfo.lock().unwrap() = userinfo;
+        liar.sign_in(&gateway, |claims| liar.signer.token(claims), change)
+    };
+    let lacking = json!({"groups": null});
+    let right = || {
+        let answer = sign_in(&lacking, json!({"sub": "ann", "groups": ["ops"]}));
+        let cookie = cookie_of(&answer, "tollgate_console").unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(session(&gateway, &cookie).json()["user"], "test:ann");
+    };
+    right();
+    for (change, userinfo) in [
+        (&lacking, json!({"sub": "eve", "groups": ["ops"]})),
+        (&lacking, json!({"groups": ["ops"]})),
+        (&lacking, json!({"sub": ["ann"], "groups": ["ops"]})),
+        (&lacking, json!({"sub": "ann", "groups": ["nobody"]})),
+        (&lacking, json!(["ann"])),
+        // A token that has groups is not completed.
+        (&json!({"groups": ["nobody"]}), json!({"sub": "ann", "groups": ["ops"]})),
+    ] {
+        expect_closed(&sign_in(change, userinfo.clone()), &format!("{change} {userinfo}"));
+        right();
+    }
+    let failing = sign_in(&lacking, Value::Null);
+    assert!(failing.status == 502 && cookie_of(&failing, "tollgate_console").is_none(), "{failing}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-// An OpenID provider for operators: `node operator_provider.mjs DIRECTORY PORT LOGOUT REDIRECT...`. Prints a line when it serves; then reads
-// commands, one JSON document on each line, and prints an answer for each:
+// An OpenID provider for operators: `node operator_provider.mjs DIRECTORY PORT LOGOUT REDIRECT...`; with `--userinfo`, its identity tokens have no
+// groups. Prints a line when it serves; then reads commands, one JSON document on each line, and prints an answer for each:
 // {"sign_in": URL, "user": NAME} goes through the pages as a browser does, and answers where it was sent at the end;
 // {"device": URL, "user": NAME} enters a code; {"end": {"user": NAME, "sid": SID}} tells the gateway that sessions have ended.
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { Browser } from "./browser.mjs";
 
 // Notices of the package must not stand between the answers.
 console.info = console.error;
-const [directory, port, logout, ...redirects] = process.argv.slice(2);
+const [directory, port, logout, ...redirects] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const entry = createRequire(`${directory}/`).resolve("oidc-provider");
 const loaded = await import(pathToFileURL(entry));
 const Provider = loaded.Provider ?? loaded.default;
@@ -20,14 +20,14 @@ const key = { ...generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.
 const provider = new Provider(issuer, {
   jwks: { keys: [key] },
   clients: [
-    { client_id: "console", client_secret: "the secret: of a client", redirect_uris: redirects, backchannel_logout_uri: logout, backchannel_logout_session_required: true },
+    { client_id: "console", client_secret: "the secret: of a client", redirect_uris: redirects, backchannel_logout_uri: logout, backchannel_logout_session_required: true, post_logout_redirect_uris: redirects.map((place) => new URL("/tyk/console/", place).href) },
     {
       client_id: "commands", application_type: "native", token_endpoint_auth_method: "none", redirect_uris: ["http://127.0.0.1/callback"],
       grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
     },
   ],
   claims: { openid: ["sub", "sid", "groups"] },
-  conformIdTokenClaims: false,
+  conformIdTokenClaims: process.argv.includes("--userinfo"),
   cookies: { keys: [randomUUID()] },
   scopes: ["openid", "offline_access"],
   issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),

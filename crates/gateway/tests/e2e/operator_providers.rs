@@ -18,9 +18,14 @@ pub(crate) const PUBLIC: &str = "https://gateway.example.com";
 
 /// Starts a provider that sends browsers back to `public`, and tells this gateway of sessions that have ended.
 pub(crate) fn operator_provider(gateway: &Gateway, port: u16, public: &str) -> Option<AskedProvider> {
+    operator_provider_with(gateway, port, public, &[])
+}
+
+fn operator_provider_with(gateway: &Gateway, port: u16, public: &str, options: &[&str]) -> Option<AskedProvider> {
     let logout = format!("http://127.0.0.1:{}/tyk/console/login/test/back-channel", gateway.port);
     let arguments = [&port.to_string(), &logout, &format!("{public}/tyk/console/login/test/callback")];
-    AskedProvider::start("operator_provider.mjs", &arguments.map(String::as_str))
+    let arguments: Vec<&str> = arguments.map(String::as_str).into_iter().chain(options.iter().copied()).collect();
+    AskedProvider::start("operator_provider.mjs", &arguments)
 }
 
 /// Settings with this issuer, whose groups are roles.
@@ -117,6 +122,20 @@ fn groups_of_a_real_provider_are_roles_and_its_logout_ends_sessions() {
     // Who signs in at the console has the control secret left, whatever the provider does.
     drop(provider);
     assert_eq!(gateway.control("GET", "/tyk/apis", "").status, 200);
+}
+
+#[test]
+fn groups_that_are_in_no_identity_token_come_from_userinfo() {
+    let port = free_port();
+    let gateway = start_with(json!({}), operators(&format!("http://127.0.0.1:{port}"), PUBLIC));
+    let Some(mut provider) = operator_provider_with(&gateway, port, PUBLIC, &["--userinfo"]) else { return };
+    for (user, role) in [("ann.ops", "admin"), ("eve.team-a", "editor")] {
+        let (answer, ..) = through(&gateway, &mut provider, user);
+        let cookie = cookie_of(&answer, "tollgate_console").unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(session(&gateway, &cookie).json()["role"], role);
+    }
+    let (answer, ..) = through(&gateway, &mut provider, "joe.nobody");
+    assert!(answer.status == 403 && cookie_of(&answer, "tollgate_console").is_none(), "{answer}");
 }
 
 #[test]

@@ -51,6 +51,37 @@ fn an_application_gets_a_client_whose_tokens_are_served() {
 }
 
 #[test]
+fn what_tokens_of_a_client_are_used_for_is_shown_as_that_of_keys_is() {
+    let stage = stage_of(None, json!({"enable_analytics": true}), |upstream| provider("shop", upstream).set("do_not_track", false));
+    let mut ada = stage.invited("ada@example.com");
+    let grant = ada.granted("free");
+    stage.control("PATCH", &grant.replace("/api/", "/tyk/portal/"), &json!({"plan": "large"}));
+    let made = client(&mut ada, &grant);
+    let tokens = [token(&stage.gateway, &made), token(&stage.gateway, &made)];
+    // Two in a minute.
+    let statuses: Vec<u16> = (0..6).map(|number| call(&stage.gateway, &tokens[number % 2])).collect();
+    assert!(statuses.contains(&200) && statuses.contains(&429), "{statuses:?}");
+    let usage = format!("{}/usage", grant.split("/grants").next().expect("a path"));
+    let mut shown = json!({});
+    eventually("all requests are counted", || {
+        shown = ada.call("GET", &usage, &json!({})).json()["keys"][0].clone();
+        let rows = shown["usage"].as_array().cloned().unwrap_or_default();
+        rows.iter().filter_map(|row| row["requests"].as_u64()).sum::<u64>() == 6
+    });
+    let refusals = shown["refusals"].as_array().expect("a list");
+    assert_eq!(refusals.len(), statuses.iter().filter(|status| **status == 429).count(), "{shown}");
+    assert!(refusals[0]["message"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
+    assert_eq!((&shown["state"]["rate"], &shown["state"]["is_suspended"]), (&json!(2.0), &json!(false)), "{shown}");
+    // Nobody else's requests.
+    let mut eve = stage.invited("eve@example.com");
+    let grant = eve.granted("free");
+    client(&mut eve, &grant);
+    let usage = format!("{}/usage", grant.split("/grants").next().expect("a path"));
+    let shown = eve.call("GET", &usage, &json!({})).json()["keys"][0].clone();
+    assert_eq!((&shown["usage"], &shown["refusals"]), (&json!([]), &json!([])), "{shown}");
+}
+
+#[test]
 fn a_client_is_rotated_by_a_second_one() {
     let stage = stage();
     let mut ada = stage.invited("ada@example.com");

@@ -19,7 +19,7 @@ const claims = (sub) => ({ sub, name: `Developer ${sub}`, email: `${sub}@example
 
 const provider = new Provider(issuer, {
   jwks: { keys: [key] },
-  clients: [{ client_id: "portal", client_secret: "the secret: of a client", redirect_uris: [redirect], id_token_signed_response_alg: "ES256" }],
+  clients: [{ client_id: "portal", client_secret: "the secret: of a client", redirect_uris: [redirect], post_logout_redirect_uris: [new URL("/", redirect).href], id_token_signed_response_alg: "ES256" }],
   enabledJWA: { idTokenSigningAlgValues: ["ES256"] },
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
   conformIdTokenClaims: false,

@@ -56,7 +56,7 @@ fn with_provider(rule: &Value) -> Option<(Stage, AskedProvider)> {
     let port = free_port();
     let settings = json!({
         "name": "test", "title": "Test provider", "issuer": format!("http://127.0.0.1:{port}"), "client_id": "portal",
-        "client_secret": "the secret: of a client", "scopes": ["profile"], "algorithms": ["ES256"],
+        "client_secret": "the secret: of a client", "scopes": ["profile"], "algorithms": ["ES256"], "sign_out_there": true,
     });
     // Mails are needed for open sign-ups alone; nobody listens at this port.
     let mail = json!({"host": "127.0.0.1", "port": 9, "tls": "none", "from": "Example <apis@example.com>"});
@@ -94,6 +94,27 @@ fn a_developer_of_a_provider_has_an_account_from_the_first_sign_in_on() {
         let mut anew = entered(&stage, &finished(&stage, &mut provider, "ada"));
         anew.call("GET", "/api/applications", &json!({})).json()["applications"] == json!([])
     });
+}
+
+#[test]
+fn a_sign_out_leads_to_the_provider_and_back_for_those_who_came_from_there() {
+    let Some((stage, mut provider)) = with_provider(&json!({"by": "open"})) else { return };
+    let mut ada = entered(&stage, &finished(&stage, &mut provider, "ada"));
+    let answer = ada.call("DELETE", "/api/session", &json!({})).json();
+    let place = answer["go_to"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!(ada.call("GET", "/api/session", &json!({})).json()["developer"], Value::Null);
+    // The provider takes client, identity token and the way back; it refuses one that is not registered.
+    let ask = |place: &str| {
+        let (port, target) = place.strip_prefix("http://127.0.0.1:").and_then(|rest| rest.split_once('/')).expect("the provider");
+        get(port.parse().expect("a port"), &format!("/{target}"), "")
+    };
+    assert!(place.contains("id_token_hint=ey") && place.contains("client_id=portal"), "{place}");
+    let taken = ask(place);
+    assert!(taken.status == 200 && taken.text().contains("/session/end/confirm"), "{taken}");
+    assert_eq!(ask(&place.replace("127%2E0%2E0%2E1", "evil%2Eexample")).status, 400);
+    // Who has a password leaves the portal alone.
+    let mut joe = stage.invited("joe@example.com");
+    assert_eq!(joe.call("DELETE", "/api/session", &json!({})).json()["go_to"], Value::Null);
 }
 
 #[test]

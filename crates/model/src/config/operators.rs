@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The longest session, in seconds: a week.
 const SESSION_S_MAX: u64 = 7 * 86_400;
+/// Bytes of a key of the audit file at least, as many as a digest's half.
+const AUDIT_KEY_BYTES_MIN: usize = 16;
 
 /// `tollgate.operators`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,8 +23,27 @@ pub struct OperatorSettings {
     pub control_secret: ControlSecretUse,
     /// File to which each change is appended as a line, chained to the one before it by hashes; empty for none. Each gateway needs a file of its own.
     pub audit_file: PathBuf,
+    /// Secret with which the hashes of the audit file are made, such as `file:///etc/tollgate/audit.key`; whoever does not have it can make no
+    /// lines. Without it, the hashes show what was changed by somebody who cannot make them all anew.
+    pub audit_key: String,
+    /// Syslog server that gets each line of the audit file as well.
+    pub audit_syslog: AuditSyslog,
     /// Providers of OpenID Connect at which operators sign in.
     pub providers: Vec<OperatorProvider>,
+}
+
+/// A syslog server (RFC 5424).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct AuditSyslog {
+    /// Where it is: `udp://HOST:PORT`, `tcp://HOST:PORT` or `tls://HOST:PORT`; empty for none.
+    pub url: String,
+    /// Authorities for the server's certificate, PEM; the system's if empty.
+    pub ca_file: PathBuf,
+    /// The client certificate, PEM; none if empty.
+    pub cert_file: PathBuf,
+    /// Private key of the client certificate, PEM.
+    pub key_file: PathBuf,
 }
 
 /// From where the control secret is taken. The gateway's own signals and files need no secret.
@@ -60,6 +81,9 @@ pub struct OperatorProvider {
     pub algorithms: Vec<String>,
     /// The claim with a name for people, such as `email`; `sub` if empty.
     pub name_claim: String,
+    /// Sign-out also ends the session at the provider, which sends the browser back: `PUBLIC_URL/tyk/console/` must be registered there
+    /// as a post-logout redirect URI.
+    pub sign_out_there: bool,
     /// Life of a session in seconds; 12 hours if 0.
     pub session_s_max: u64,
     /// Who gets which role: the first rule that fits. Whom no rule fits, does not get in.
@@ -70,7 +94,7 @@ pub struct OperatorProvider {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct OperatorRule {
-    /// The claim, such as `groups`; dots lead into it. Its value, or one of its values if it is a list, must be `value`.
+    /// The claim, such as `groups`, of the identity token or else of the userinfo endpoint; dots lead into it. Its value, or one of its values if it is a list, must be `value`.
     pub claim: String,
     /// The value, exactly.
     pub value: String,
@@ -140,6 +164,49 @@ impl OperatorProvider {
     }
 }
 
+impl AuditSyslog {
+    /// Transport and `host:port`; `None` for another URL.
+    pub fn server(&self) -> Option<(AuditTransport, &str)> {
+        let (scheme, address) = self.url.split_once("://")?;
+        let (host, port) = address.rsplit_once(':')?;
+        let is_place = !host.is_empty() && !host.contains(['/', '@', ' ']) && port.parse::<u16>().is_ok_and(|port| port > 0);
+        let transport = match scheme {
+            "udp" => AuditTransport::Udp,
+            "tcp" => AuditTransport::Tcp,
+            "tls" => AuditTransport::Tls,
+            _ => return None,
+        };
+        is_place.then_some((transport, address))
+    }
+
+    fn check(&self, at: &JsonPath, findings: &mut Findings) {
+        let transport = self.server().map(|(transport, _)| transport);
+        if !self.url.is_empty() && transport.is_none() {
+            findings.error(&at.key("url"), "must be udp://HOST:PORT, tcp://HOST:PORT or tls://HOST:PORT");
+        }
+        let files = [("ca_file", &self.ca_file), ("cert_file", &self.cert_file), ("key_file", &self.key_file)];
+        let is_given = |file: &PathBuf| !file.as_os_str().is_empty();
+        for (name, _) in files.iter().filter(|(_, file)| is_given(file) && transport.is_some_and(|one| one != AuditTransport::Tls))
+        {
+            findings.error(&at.key(name), "is of no use without tls:// in url");
+        }
+        if is_given(&self.cert_file) != is_given(&self.key_file) {
+            findings.error(&at.key("key_file"), "cert_file and key_file belong together");
+        }
+    }
+}
+
+/// How messages get to a syslog server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditTransport {
+    /// One message a datagram (RFC 5426).
+    Udp,
+    /// Counted messages on a connection (RFC 6587, 3.4.1).
+    Tcp,
+    /// The same within TLS (RFC 5425).
+    Tls,
+}
+
 impl OperatorSettings {
     /// The audit file, and what the gateway keeps beside it; nothing without one.
     pub fn audit_files(&self) -> Vec<PathBuf> {
@@ -159,6 +226,17 @@ impl OperatorSettings {
             let earlier = self.providers.iter().take(index).map(OperatorProvider::members);
             provider.members().check(&at, earlier, findings);
             provider.check(&at, findings);
+        }
+        self.audit_syslog.check(&at.key("audit_syslog"), findings);
+        if self.audit_file.as_os_str().is_empty() {
+            for (name, is_set) in [("audit_syslog", !self.audit_syslog.url.is_empty()), ("audit_key", !self.audit_key.is_empty())] {
+                if is_set {
+                    findings.error(&at.key(name), "needs audit_file, of which it is a part");
+                }
+            }
+        }
+        if !self.audit_key.is_empty() && self.audit_key.len() < AUDIT_KEY_BYTES_MIN {
+            findings.error(&at.key("audit_key"), format!("must have at least {AUDIT_KEY_BYTES_MIN} bytes, or it can be guessed"));
         }
         if self.control_secret == ControlSecretUse::Off && self.providers.is_empty() {
             findings.warning(&at.key("control_secret"), "is off without a provider: only local users and tokens that exist get in");

@@ -58,6 +58,9 @@ pub struct PortalProvider {
     pub scopes: Vec<String>,
     /// Signing algorithms of identity tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty.
     pub algorithms: Vec<String>,
+    /// Sign-out also ends the session at the provider, which sends the browser back: `URL/` must be registered there
+    /// as a post-logout redirect URI.
+    pub sign_out_there: bool,
 }
 
 /// Colours of the portal's pages, as `#rrggbb`.
@@ -209,8 +212,13 @@ impl PortalSettings {
         if !self.listen.is_empty() && self.address().is_none() {
             findings.error(&at.key("listen"), "must be address:port, such as 0.0.0.0:8090");
         }
-        for (name, url) in [("url", &self.url), ("gateway_url", &self.gateway_url)] {
-            if let Err(why) = check_origin_url(url) {
+        for (name, url, meaning) in [
+            ("url", &self.url, "the address at which browsers see the portal"),
+            ("gateway_url", &self.gateway_url, "the address at which clients call the APIs"),
+        ] {
+            if url.is_empty() {
+                findings.error(&at.key(name), format!("is required: {meaning}, such as https://developers.example.com"));
+            } else if let Err(why) = check_origin_url(url) {
                 findings.error(&at.key(name), why);
             }
         }

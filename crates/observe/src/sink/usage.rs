@@ -132,7 +132,7 @@ impl UsageSink {
         UsageKey {
             minute: minute(hit),
             api: facts.id.clone(),
-            key: record.key.as_ref().map(|key| key.shown.to_string()).unwrap_or_default(),
+            key: record.key.as_ref().map(|key| user_name(&key.session.oauth_client_id, &key.shown)).unwrap_or_default(),
             version: record.text(Text::Version).into_owned(),
             method: crate::method_name(&record.text(Text::Method)).to_owned(),
             path: own_path(facts.is_mcp && record.bytes(Text::McpMethod).is_empty(), self.analyst.uniform_path(record)),
@@ -161,7 +161,10 @@ impl UsageSink {
         UsageKey {
             minute: record.timestamp.unix_s.div_euclid(60),
             api: record.api_id.to_string(),
-            key: if record.api_key == NO_KEY_HASH { String::new() } else { record.api_key.to_string() },
+            key: match &*record.api_key {
+                NO_KEY_HASH => String::new(),
+                key => user_name(&record.oauth_id, key),
+            },
             version: version.to_owned(),
             method: crate::method_name(&record.method).to_owned(),
             path: call_path(record).unwrap_or_else(|| {
@@ -208,6 +211,16 @@ impl RecordWriter for UsageSink {
             self.handoff.give(self.rows.drain().collect(), std::mem::take(&mut self.hits));
         }
     }
+}
+
+/// Who is counted: a key, or the OAuth client of a token. Tokens come and go, a client stays.
+fn user_name(client: &str, key: &str) -> String {
+    if client.is_empty() { key.to_owned() } else { client_name(client) }
+}
+
+/// How rows of usage name an OAuth client in place of a key.
+pub fn client_name(client: &str) -> String {
+    format!("oauth-client/{client}")
 }
 
 /// A path that is no call's must not look like one, to whoever counts calls.

@@ -37,6 +37,9 @@ pub struct TailEntry {
     /// Hash of the key.
     pub key: String,
     pub alias: String,
+    /// Id of the OAuth client of a token.
+    #[serde(default)]
+    pub oauth_client: String,
     pub address: String,
     pub agent: String,
     pub http: String,
@@ -85,6 +88,7 @@ impl TailEntry {
             limit: note.and_then(|note| note.limit.clone()),
             key: record.key.as_ref().map(|key| key_id(&key.shown, watch.hash_keys).into_owned()).unwrap_or_default(),
             alias: record.key.as_ref().map(|key| key.session.alias.clone()).unwrap_or_default(),
+            oauth_client: record.key.as_ref().map(|key| key.session.oauth_client_id.clone()).unwrap_or_default(),
             address: record.client_ip.to_string(),
             agent: shortened(&record.text(Text::UserAgent)),
             http: record.protocol().to_owned(),

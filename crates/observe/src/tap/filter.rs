@@ -16,6 +16,8 @@ pub struct TailFilter {
     /// Hash of the key.
     pub key: Option<String>,
     pub alias: Option<String>,
+    /// Id of the OAuth client of a token.
+    pub oauth_client: Option<String>,
     /// A status such as `429`, or a class such as `5xx`.
     pub status: Option<String>,
     pub cause: Option<String>,
@@ -43,6 +45,7 @@ impl TailFilter {
         is(&self.api, &entry.api_id)
             && is(&self.key, &entry.key)
             && is(&self.alias, &entry.alias)
+            && is(&self.oauth_client, &entry.oauth_client)
             && is(&self.cause, &entry.cause)
             && is(&self.request_id, &entry.request_id)
             && is(&self.trace, &entry.trace_id)
@@ -57,6 +60,7 @@ impl TailFilter {
             && self.has_status(record.status)
             && self.cause.as_ref().is_none_or(|cause| record.cause == Some(cause))
             && self.alias.as_ref().is_none_or(|alias| key().is_some_and(|key| key.session.alias == *alias))
+            && self.oauth_client.as_ref().is_none_or(|client| key().is_some_and(|key| key.session.oauth_client_id == *client))
             && self.key.as_ref().is_none_or(|wanted| key().is_some_and(|key| key_id(&key.shown, watch.hash_keys) == **wanted))
             && self.address.as_ref().is_none_or(|address| record.client_ip.to_string() == *address)
             && self.trace.as_ref().is_none_or(|wanted| record.trace.is_some_and(|trace| trace.id.to_string() == *wanted))

@@ -68,10 +68,15 @@ pub(super) async fn connect(call: PortalCall) -> PortalResult {
 }
 
 pub(super) async fn sign_out(call: PortalCall) -> PortalResult {
-    if let Some(token) = &call.session {
-        sessions::end(&call.portal.documents, token).await?;
-    }
-    Ok(PortalAnswer::done().with_session(String::new()))
+    let entrance = match &call.session {
+        Some(token) => sessions::sign_out(&call.portal.documents, token).await?,
+        None => None,
+    };
+    let go_to = match &entrance {
+        Some(entrance) => call.portal.sign_out_place(entrance).await,
+        None => None,
+    };
+    Ok(PortalAnswer::of(json!({"status": "ok", "go_to": go_to})).with_session(String::new()))
 }
 
 pub(super) async fn sign_up(call: PortalCall) -> PortalResult {

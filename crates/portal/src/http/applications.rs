@@ -2,7 +2,7 @@
 
 use super::{PortalAnswer, PortalCall, PortalResult};
 use crate::application::{APPLICATIONS_MAX, AccessGrant, ApplicationId, GRANTS_MAX, GrantState, PortalApplication};
-use crate::catalogue::{self, PlanApproval};
+use crate::catalogue::{self, ApiProduct, PlanApproval};
 use crate::developer::{TeamRole, is_id, plain_name};
 use crate::door::PortalNotice;
 use crate::portal::Portal;
@@ -97,7 +97,7 @@ pub(super) async fn ask(call: PortalCall) -> PortalResult {
     }
     let (id, _) = call.application().await?;
     let developer = call.developer()?;
-    let product = catalogue::product(&call.portal.documents, &product).await?;
+    let product: ApiProduct = catalogue::one(&call.portal.documents, &product).await?;
     if product.is_draft {
         return Err(PortalRefusal::missing("product"));
     }

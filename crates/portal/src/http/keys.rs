@@ -84,7 +84,7 @@ async fn make(
     let portal = &call.portal;
     let now = Portal::now();
     check_room(grant, now)?;
-    let product = catalogue::product(&portal.documents, &grant.product).await?;
+    let product: ApiProduct = catalogue::one(&portal.documents, &grant.product).await?;
     let plan = product.plan(&grant.plan).ok_or_else(|| PortalRefusal::missing("plan"))?;
     let developer = call.developer()?;
     let meta_data = [

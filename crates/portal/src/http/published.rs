@@ -6,7 +6,7 @@ use crate::refusal::PortalRefusal;
 use serde_json::{Value, json};
 
 pub(super) async fn products(call: PortalCall) -> PortalResult {
-    let products = catalogue::products(&call.portal.documents).await?;
+    let products = catalogue::all::<ApiProduct>(&call.portal.documents).await?;
     let seen = products.iter().filter(|product| !product.is_draft && call.sees(product.is_public));
     let list: Vec<Value> = seen.map(|product| shown(&call, product)).collect();
     Ok(PortalAnswer::of(json!({ "products": list })))
@@ -31,15 +31,14 @@ pub(super) async fn document(call: PortalCall) -> PortalResult {
 }
 
 pub(super) async fn pages(call: PortalCall) -> PortalResult {
-    let pages = catalogue::pages(&call.portal.documents).await?;
+    let pages = catalogue::all::<PortalPage>(&call.portal.documents).await?;
     let seen = pages.iter().filter(|page| !page.is_draft && call.sees(page.is_public));
     let list: Vec<Value> = seen.map(|page| json!({"id": page.id, "title": page.title, "text": page.text})).collect();
     Ok(PortalAnswer::of(json!({ "pages": list })))
 }
 
 pub(super) async fn page(call: PortalCall) -> PortalResult {
-    let PortalPage { id, title, text, is_public, is_draft, .. } =
-        catalogue::page(&call.portal.documents, call.part("page")).await?;
+    let PortalPage { id, title, text, is_public, is_draft, .. } = catalogue::one(&call.portal.documents, call.part("page")).await?;
     if is_draft || !call.sees(is_public) {
         return Err(PortalRefusal::missing("page"));
     }
@@ -53,7 +52,7 @@ impl PortalCall {
 }
 
 async fn asked_for(call: &PortalCall) -> Result<ApiProduct, PortalRefusal> {
-    let product = catalogue::product(&call.portal.documents, call.part("product")).await?;
+    let product: ApiProduct = catalogue::one(&call.portal.documents, call.part("product")).await?;
     if !product.is_draft && call.sees(product.is_public) { Ok(product) } else { Err(PortalRefusal::missing("product")) }
 }
 

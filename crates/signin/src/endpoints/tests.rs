@@ -27,6 +27,16 @@ fn a_document_is_read_if_it_is_of_the_issuer_and_leads_nowhere_unsafe() {
         assert!(read(&wrong).is_err(), "{wrong}");
     }
     assert!(DiscoveredEndpoints::read(b"<html>", ISSUER).is_err());
+    // What not every provider has is left out if it is unsafe.
+    for (place, is_taken) in
+        [("https://id.example/x", true), ("http://id.example/x", false), ("javascript:alert(1)", false), ("/x", false)]
+    {
+        let mut more = document();
+        more["userinfo_endpoint"] = json!(place);
+        more["end_session_endpoint"] = json!(place);
+        let endpoints = read(&more).expect("it is right");
+        assert_eq!((endpoints.userinfo.is_some(), endpoints.end_session.is_some()), (is_taken, is_taken), "{place}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listKeys } from "../call";
 import * as format from "../format";
-import { McpClient, Refused, type Exchange } from "../mcp_client";
+import { McpClient, Refused, throughDebug, type Exchange } from "../mcp_client";
 import { may } from "../session";
 import { Button, ErrorBox, Field, Note, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
@@ -35,7 +35,7 @@ function useClient(id: string, definition: any) {
     const by = JSON.stringify(asking);
     if (client.current?.by !== by) {
       client.current?.made.end();
-      client.current = { by, made: new McpClient({ api: id, path: asking.path, host: definition?.domain ?? "", header: headerOf(definition), key: asking.key, keyId: asking.keyId }) };
+      client.current = { by, made: new McpClient(throughDebug({ api: id, path: asking.path, host: definition?.domain ?? "", header: headerOf(definition), key: asking.key, keyId: asking.keyId })) };
     }
     return client.current!.made;
   };

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { call, get, segment } from "../call";
+import { Failure, ask, call, get, segment } from "../call";
 import * as format from "../format";
 import { link, refine, route } from "../route";
 import { may } from "../session";
@@ -83,7 +83,15 @@ function List<P extends Published>(props: ListProps<P>) {
   );
 }
 
-function Editor<P extends Published>({ what, list, stored, named, fields, close }: ListProps<P> & { stored: P; close: () => void }) {
+/** Reads what is to be changed, with its version: the list may be old. */
+function Editor<P extends Published>(props: ListProps<P> & { stored: P; close: () => void }) {
+  const { what, stored, close } = props;
+  const fresh = useLoaded(() => (stored.id ? ask<P>("GET", `portal/${what}s/${segment(stored.id)}`) : Promise.resolve({ value: stored, etag: null, text: "" })), [stored.id]);
+  if (fresh.failure) return <Dialog title={stored.id} close={close}><ErrorBox failure={fresh.failure} retry={fresh.again} /></Dialog>;
+  return fresh.value ? <Fields {...props} stored={fresh.value.value} etag={fresh.value.etag} /> : null;
+}
+
+function Fields<P extends Published>({ what, list, stored, etag, named, fields, close }: ListProps<P> & { stored: P; etag: string | null; close: () => void }) {
   const [one, set] = useState(stored);
   const [failure, setFailure] = useState<unknown>(null);
   const [removing, setRemoving] = useState(false);
@@ -92,13 +100,18 @@ function Editor<P extends Published>({ what, list, stored, named, fields, close 
   const id = isNew ? one.id || plainId(named(one)) : stored.id;
   const address = `portal/${what}s/${segment(id)}`;
   const nameOf = what === "product" ? "name" : "title";
+  const version = etag ? { headers: { "If-Match": etag } } : {};
+  const refuse = (action: string, failed: unknown) => {
+    const isOld = failed instanceof Failure && failed.status === 412;
+    setFailure(isOld ? new Failure(412, `Not ${action}: somebody else changed this ${what} since it was opened. Close it and open it again to see their version.`) : failed);
+  };
   useEffect(() => { if (failure) document.querySelector("dialog .content")?.scrollTo(0, 0); }, [failure]);
   const save = async (is_draft: boolean, done: string) => {
     setFailure(null);
     if (isNew && list.value?.some((other) => other.id === id)) { setFailure(`There is a ${what} with the id ${id}.`); return; }
-    try { await call("PUT", address, { ...one, id, is_draft }); say("ok", done); list.again(); close(); } catch (failed) { setFailure(failed); }
+    try { await call("PUT", address, { ...one, id, is_draft }, version); say("ok", done); list.again(); close(); } catch (failed) { refuse("saved", failed); }
   };
-  const remove = async () => { try { await call("DELETE", address); say("ok", `The ${what} is deleted.`); list.again(); close(); } catch (failed) { setRemoving(false); setFailure(failed); } };
+  const remove = async () => { try { await call("DELETE", address, undefined, version); say("ok", `The ${what} is deleted.`); list.again(); close(); } catch (failed) { setRemoving(false); refuse("deleted", failed); } };
   if (removing) return <Dialog title={`Delete this ${what}?`} close={() => setRemoving(false)} footer={<><Button onClick={() => setRemoving(false)}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}><p>{what === "product" ? "It leaves the catalogue. Keys that were made for it are served further, but nobody can rotate them. To hide it and keep that, withdraw it instead." : "Its address leads nowhere from then on."}</p></Dialog>;
   const ready = !!id && !!named(one).trim();
   return (

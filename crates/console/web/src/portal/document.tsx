@@ -8,19 +8,13 @@ import { link } from "../route";
 import { Badge, Empty, ErrorBox, LinkButton, Panel } from "../ui/bits";
 import { useLoaded } from "../ui/loaded";
 import { Markdown } from "./markdown";
+import { MEMBERS_MAX, Schema, kind, list, object, resolved, text, type Json } from "./schema";
 import { base, type Api } from "./state";
+import { Tools } from "./tools";
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 /** Operations that are shown. */
 const OPERATIONS_MAX = 500;
-/** How deep a schema is shown. */
-const DEPTH_MAX = 6;
-/** Members of an object that are shown. */
-const MEMBERS_MAX = 100;
-/** Members that are shown of a body with all that is in it: references multiply. */
-const BODY_MEMBERS_MAX = 1000;
-
-type Json = any;
 
 export function ApiDocument({ product, api: id }: { product: string; api: string }) {
   const found = useLoaded(() => get<{ api: Api; document: Json }>(`products/${segment(product)}/apis/${segment(id)}`), [product, id]);
@@ -34,7 +28,8 @@ export function ApiDocument({ product, api: id }: { product: string; api: string
       <p class="lead"><code>{base(api)}</code></p>
       {api.kind === "graphql" && typeof document === "string" && <Panel title="Schema"><pre class="body schema" tabIndex={0}>{document}</pre></Panel>}
       {document && typeof document === "object" && <Operations document={document} api={api} />}
-      {!document && <Empty title="This API has no documentation">{api.kind === "mcp" && <>Connect a client of the Model Context Protocol to its address.</>}</Empty>}
+      {api.kind === "mcp" && <><p>Connect a client of the Model Context Protocol to this address.</p><Tools api={api} /></>}
+      {!document && api.kind !== "mcp" && <Empty title="This API has no documentation" />}
       <p><LinkButton kind="primary" href={link(["products", product])}>Get access</LinkButton></p>
     </>
   );
@@ -88,51 +83,3 @@ function Folded({ title, children }: { title: string; children: () => ComponentC
   const [isOpen, setOpen] = useState(false);
   return <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children()}</details>;
 }
-
-function Schema({ document, schema, depth = 0, budget = { left: BODY_MEMBERS_MAX } }: { document: Json; schema: Json; depth?: number; budget?: { left: number } }) {
-  const shown = resolved(document, schema);
-  if (!shown || typeof shown !== "object" || depth > DEPTH_MAX || budget.left <= 0) return <p>…</p>;
-  const inner = shown.type === "array" ? resolved(document, shown.items) : shown;
-  const members = Object.entries(object(inner?.properties)).slice(0, MEMBERS_MAX);
-  budget.left -= members.length;
-  const required = new Set(list(inner?.required));
-  if (members.length === 0) return <p><code>{kind(document, shown)}</code> {text(shown.description)}</p>;
-  return (
-    <ul class="schema-members">
-      {shown.type === "array" && <li>A list of:</li>}
-      {members.map(([name, member]) => {
-        const value = resolved(document, member);
-        const nested = Object.keys(object((value?.type === "array" ? resolved(document, value.items) : value)?.properties)).length > 0;
-        return <li key={name}><code>{name}</code>{required.has(name) && " *"} <small>{kind(document, value)}</small> {text(value?.description)}{nested && <Schema document={document} schema={value} depth={depth + 1} budget={budget} />}</li>;
-      })}
-    </ul>
-  );
-}
-
-/** What a reference leads to, if it is a place in the document. */
-function resolved(document: Json, value: Json): Json {
-  let at = value;
-  for (let steps = 0; steps < 10; steps++) {
-    const reference = at?.$ref;
-    if (typeof reference !== "string") return at;
-    if (!reference.startsWith("#/")) return { description: reference };
-    at = reference.slice(2).split("/").reduce((inside: Json, part) => {
-      const name = part.replace(/~1/g, "/").replace(/~0/g, "~");
-      return inside && typeof inside === "object" && Object.hasOwn(inside, name) ? inside[name] : undefined;
-    }, document);
-  }
-  return undefined;
-}
-
-function kind(document: Json, schema: Json): string {
-  const shown = resolved(document, schema);
-  if (!shown || typeof shown !== "object") return "";
-  const type = Array.isArray(shown.type) ? shown.type.join(" or ") : text(shown.type);
-  const values = Array.isArray(shown.enum) ? `: ${shown.enum.slice(0, 20).map(String).join(", ")}` : "";
-  if (shown.type === "array") return `list of ${text(resolved(document, shown.items)?.type) || "anything"}`;
-  return `${type || "any"}${shown.format ? ` (${text(shown.format)})` : ""}${values}`;
-}
-
-function object(value: Json): Record<string, Json> { return value && typeof value === "object" && !Array.isArray(value) ? value : {}; }
-function list(value: Json): Json[] { return Array.isArray(value) ? value : []; }
-function text(value: Json): string { return typeof value === "string" ? value : ""; }

@@ -38,8 +38,12 @@ export function enter(state: State): void {
   void get<{ pages: Page[] }>("pages").then((found) => { pages.value = found.pages; }, () => {});
 }
 
+/** Signs out, at the provider too if the portal says where. */
 export async function signOut(): Promise<void> {
-  try { await call("DELETE", "session"); } finally { location.hash = "#/"; location.reload(); }
+  let place: string | null = null;
+  try { place = (await call<{ go_to: string | null }>("DELETE", "session")).go_to; } finally {
+    if (place) location.assign(place); else { location.hash = "#/"; location.reload(); }
+  }
 }
 
 /** URL under which an API is called. */

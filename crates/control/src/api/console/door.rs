@@ -1,10 +1,9 @@
 //! The door of the console's calls: checks that the console's own page sent them and who is signed in, then passes them to the endpoints.
 
-use super::{API, Console, user_store};
+use super::{API, Console, sessions};
 use crate::api::Control;
 use crate::api::answer::ControlAnswer;
 use crate::api::authority::Signed;
-use crate::api::operators::has_ended;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -14,10 +13,10 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
-use tollgate_admin::{FoundSession, Operator};
-use tollgate_clock::unix_s;
+use tollgate_admin::Operator;
 use tollgate_console::{cookies, is_of_own_page};
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
+use tollgate_store::StoreFault;
 use tower::ServiceExt;
 
 /// Name of the cookie.
@@ -33,8 +32,10 @@ pub(super) async fn pass(State((control, endpoints)): State<(Arc<Control>, Route
     if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
         return answer.into_response();
     }
-    let Some((operator, _)) = signed_in(&control, console, request.headers(), request.uri()).await else {
-        return signed_out(&control, console, caller(&request)).into_response();
+    let operator = match signed_in(&control, console, request.headers(), request.uri()).await {
+        Ok(Some((operator, _))) => operator,
+        Ok(None) => return signed_out(&control, console, caller(&request)).into_response(),
+        Err(fault) => return store_is_away(&fault).into_response(),
     };
     let Some(target) = request.uri().path_and_query().and_then(|target| inner(target.as_str())) else {
         return StatusCode::BAD_REQUEST.into_response();
@@ -69,32 +70,16 @@ pub(super) fn check_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> R
 }
 
 /// Who is signed in, and when that ends at the latest.
-pub(super) async fn signed_in(control: &Control, console: &Console, headers: &HeaderMap, uri: &Uri) -> Option<(Operator, u64)> {
-    let token = token(headers)?;
+pub(super) async fn signed_in(
+    control: &Control,
+    console: &Console,
+    headers: &HeaderMap,
+    uri: &Uri,
+) -> Result<Option<(Operator, u64)>, StoreFault> {
+    let Some(token) = token(headers) else { return Ok(None) };
     let asks_by_itself =
         headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
-    let FoundSession { operator, begun_unix_s, ends_unix_s } = console.sessions().find(token, !asks_by_itself, unix_s())?;
-    // The provider may have told another gateway.
-    match has_ended(control, &operator, begun_unix_s).await {
-        Ok(false) => {}
-        Ok(true) => {
-            console.sessions().end(token);
-            return None;
-        }
-        // The session is not over, but nobody knows.
-        Err(fault) => {
-            tracing::warn!(%fault, "it can't be read whether a provider has ended a session");
-            return None;
-        }
-    }
-    // Another gateway may have changed or removed the user.
-    match user_store::current(&console.users, control, &operator).await {
-        Some(operator) => Some((operator, ends_unix_s)),
-        None => {
-            console.sessions().end_of(&operator.name, None);
-            None
-        }
-    }
+    sessions::find(control, console, token, !asks_by_itself).await
 }
 
 /// The token in the cookie.
@@ -132,6 +117,13 @@ fn is_local_name(host: &str) -> bool {
 /// An error of the door.
 pub(super) fn refused(status: StatusCode, cause: &str, message: &str) -> ControlAnswer {
     ControlAnswer::new(status, json!({"status": "error", "message": message, "cause": cause}))
+}
+
+/// The response while nobody knows who is signed in.
+pub(super) fn store_is_away(fault: &StoreFault) -> ControlAnswer {
+    tracing::error!(%fault, "sessions of the console can't be read or written");
+    let text = "The store with the sessions does not answer. Commands and calls with the control secret work";
+    refused(StatusCode::SERVICE_UNAVAILABLE, "store", text)
 }
 
 /// The response to someone who is not signed in: what the sign-in page says.

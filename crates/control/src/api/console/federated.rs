@@ -2,6 +2,7 @@
 //! know when the browser comes back is in a cookie of that browser, so any gateway behind one address can answer.
 
 use super::door::caller;
+use super::sessions::{self, NewConsoleSession};
 use super::sign_in::started;
 use crate::api::Control;
 use crate::api::answer::{ControlAnswer, error};
@@ -18,7 +19,7 @@ use tollgate_admin::Operator;
 use tollgate_clock::unix_s;
 use tollgate_console::cookies;
 use tollgate_data::control_caller::CallerWay;
-use tollgate_signin::{PendingSignIn, ReturnedAnswer, SignInFault, form_value, is_first_use};
+use tollgate_signin::{PendingSignIn, ReturnedAnswer, SignInFault, SignInProvider, form_value, is_first_use};
 use tollgate_store::DocumentSpace;
 
 /// Name of the cookie of a sign-in that is under way.
@@ -67,9 +68,12 @@ pub(super) async fn finish(State(control): State<Arc<Control>>, Path(name): Path
     let headers = request.headers().clone();
     drop(request);
     let mut response = match signed_in(&control, door, kept, &answer).await {
-        Ok(operator) => {
+        Ok((operator, logout_hint)) => {
             console.tries().right(caller.address);
-            match started(&control, console, &operator, door.session_s(), caller, &headers) {
+            let bound_to = sessions::of_provider(door);
+            let (operator, bound_to, logout_hint) = (&operator, &*bound_to, &*logout_hint);
+            let session = NewConsoleSession { operator, bound_to, life_s: door.session_s(), logout_hint };
+            match started(&control, &session, caller, &headers).await {
                 Ok(cookie) => ([(SET_COOKIE, cookie)], entered()).into_response(),
                 Err(answer) => answer.into_response(),
             }
@@ -93,12 +97,13 @@ pub(super) async fn finish(State(control): State<Arc<Control>>, Path(name): Path
     response
 }
 
+/// Who came back, and the identity token to sign out with.
 async fn signed_in(
     control: &Control,
     door: &OperatorDoor,
     kept: Option<PendingSignIn>,
     answer: &ReturnedAnswer,
-) -> Result<Operator, SignInFault> {
+) -> Result<(Operator, String), SignInFault> {
     let pending = kept.ok_or_else(|| SignInFault::Refused("this browser began no sign-in".to_owned()))?;
     let until = unix_s() + SIGN_IN_S_MAX;
     match is_first_use(control.shared.keys.store(), SPACE, "state", pending.state(), until).await {
@@ -107,7 +112,9 @@ async fn signed_in(
         Err(fault) => return Err(SignInFault::Unreachable(format!("the store: {fault}"))),
     }
     let identity = door.provider.finish(&pending, answer).await?;
-    door.operator(&identity)
+    // Nothing is kept that is not needed.
+    let hint = if door.settings.sign_out_there { SignInProvider::logout_hint(&identity.token) } else { String::new() };
+    Ok((door.operator(&identity)?, hint))
 }
 
 /// Ends sessions at a provider's word.

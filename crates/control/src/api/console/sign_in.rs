@@ -1,9 +1,9 @@
 //! `/tyk/console/api/session`: who is signed in, signing in and out.
 
-use super::Console;
-use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, token};
+use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, store_is_away, token};
+use super::sessions::{self, NewConsoleSession};
 use crate::api::Control;
-use crate::api::answer::{ControlAnswer, error, message, ok};
+use crate::api::answer::{ControlAnswer, error, ok};
 use crate::api::authority::of_secret;
 use crate::api::change_log::Change;
 use axum::body::Body;
@@ -15,8 +15,7 @@ use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tollgate_access::secret::random_text;
-use tollgate_admin::sessions::{IDLE_S_MAX, LIFE_S_MAX};
+use tollgate_admin::operator::{IDLE_S_MAX, LIFE_S_MAX};
 use tollgate_admin::{Operator, Role, users};
 use tollgate_clock::unix_s;
 use tollgate_data::control_caller::{CallerWay, ControlCaller};
@@ -40,24 +39,30 @@ pub(super) async fn show(State(control): State<Arc<Control>>, request: Request) 
     let caller = caller(&request);
     let (headers, uri) = (request.headers().clone(), request.uri().clone());
     match signed_in(&control, console, &headers, &uri).await {
-        Some((operator, ends_unix_s)) => described(&control, &operator, ends_unix_s, caller).into_response(),
-        None => {
+        Ok(Some((operator, ends_unix_s))) => described(&control, &operator, ends_unix_s, caller).into_response(),
+        Ok(None) => {
             console.users.look(&control).await;
             signed_out(&control, console, caller).into_response()
         }
+        Err(fault) => store_is_away(&fault).into_response(),
     }
 }
 
-/// Signs out.
+/// Signs out, on all gateways.
 pub(super) async fn sign_out(State(control): State<Arc<Control>>, request: Request) -> Response {
     if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
         return answer.into_response();
     }
-    if let (Some(console), Some(token)) = (&control.console, token(request.headers())) {
-        console.sessions().end(token);
-    }
     let is_tls = caller(&request).way == CallerWay::Tls;
-    ([(SET_COOKIE, cookie("", is_tls, 0))], message("signed out")).into_response()
+    let token = token(request.headers()).unwrap_or_default().to_owned();
+    drop(request);
+    match sessions::sign_out(&control, &token).await {
+        Ok(go_to) => {
+            let answer = ok(json!({"status": "ok", "message": "signed out", "go_to": go_to}));
+            ([(SET_COOKIE, cookie("", is_tls, 0))], answer).into_response()
+        }
+        Err(fault) => store_is_away(&fault).into_response(),
+    }
 }
 
 /// Signs in.
@@ -85,8 +90,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
         return ([(RETRY_AFTER, wait_s.to_string())], answer).into_response();
     }
-    let operator = match verified(&control, asked, &caller).await {
-        Ok(Some(operator)) => operator,
+    let (operator, bound_to) = match verified(&control, asked, &caller).await {
+        Ok(Some(verified)) => verified,
         Ok(None) => {
             tracing::warn!(address = %caller.address, "a sign-in to the console failed");
             let change = Change { action: "sign_in_failed", kind: "session", status: 403, ..Change::default() };
@@ -106,7 +111,8 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
         }
     };
     console.tries().right(caller.address);
-    match started(&control, console, &operator, LIFE_S_MAX, caller, &head.headers) {
+    let session = NewConsoleSession { operator: &operator, bound_to: &bound_to, life_s: LIFE_S_MAX, logout_hint: "" };
+    match started(&control, &session, caller, &head.headers).await {
         Ok(line) => {
             console.users.look(&control).await;
             ([(SET_COOKIE, line)], described(&control, &operator, unix_s() + LIFE_S_MAX, caller)).into_response()
@@ -117,27 +123,22 @@ pub(super) async fn sign_in(State(control): State<Arc<Control>>, request: Reques
 
 /// Starts a session, and returns the line that sets its cookie. The session that the browser had before ends: whoever knows its token gets nothing
 /// of the new one.
-pub(super) fn started(
+pub(super) async fn started(
     control: &Control,
-    console: &Console,
-    operator: &Operator,
-    life_s: u64,
+    session: &NewConsoleSession<'_>,
     caller: ControlCaller,
     headers: &HeaderMap,
 ) -> Result<String, ControlAnswer> {
-    let new = match [random_text(), random_text()] {
-        [Ok(one), Ok(other)] => one + &other,
-        [Err(failure), _] | [_, Err(failure)] => {
-            return Err(error(StatusCode::INTERNAL_SERVER_ERROR, format!("no session can be made: {failure}")));
+    let starting = async {
+        if let Some(old) = token(headers) {
+            sessions::end(control, old).await?;
         }
+        sessions::start(control, session).await
     };
+    let new = starting.await.map_err(|fault| store_is_away(&fault))?;
     let change = Change { action: "sign_in", kind: "session", status: 200, ..Change::default() };
-    control.changes.add(Some(operator), Some(caller), change);
-    if let Some(old) = token(headers) {
-        console.sessions().end(old);
-    }
-    console.sessions().start(&new, operator.clone(), life_s, unix_s());
-    Ok(cookie(&new, caller.way == CallerWay::Tls, life_s))
+    control.changes.add(Some(session.operator), Some(caller), change);
+    Ok(cookie(&new, caller.way == CallerWay::Tls, session.life_s))
 }
 
 async fn read(body: Body) -> Option<SignIn> {
@@ -145,17 +146,18 @@ async fn read(body: Body) -> Option<SignIn> {
     serde_json::from_slice(&body).ok()
 }
 
-/// Who has this secret, or this name and password.
-async fn verified(control: &Arc<Control>, asked: SignIn, caller: &ControlCaller) -> Result<Option<Operator>, StoreFault> {
+/// Who has this secret, or this name and password, and what their session is bound to.
+async fn verified(control: &Arc<Control>, asked: SignIn, caller: &ControlCaller) -> Result<Option<(Operator, String)>, StoreFault> {
     match asked {
         SignIn { secret: Some(secret), user: None, password: None } => {
             let is_taken = control.operators.takes_secret(Some(caller));
-            Ok((is_taken && control.secret.is(secret.as_bytes())).then(of_secret))
+            let is_right = is_taken && control.secret.is(secret.as_bytes());
+            Ok(is_right.then(|| (of_secret(), sessions::of_secret(control))))
         }
         SignIn { secret: None, user: Some(name), password: Some(password) } => {
             let Some(console) = &control.console else { return Ok(None) };
             let users = console.users.load(control).await?;
-            let check = move || users.verified(&name, &password).map(Operator::of_user);
+            let check = move || users.verified(&name, &password).map(|user| (Operator::of_user(user), sessions::of_user(user)));
             Ok(tokio::task::spawn_blocking(check).await.unwrap_or(None))
         }
         _ => Ok(None),

@@ -3,13 +3,18 @@
 use super::{named, of, parsed};
 use crate::api::Control;
 use crate::api::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
+use crate::api::definition_store::{is_known_version, known_version};
+use crate::api::documents::tagged;
 use crate::api::failures::StoreFailed;
+use crate::definitions::etag;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
-use tollgate_portal::{ApiProduct, PortalPage};
+use tollgate_portal::{ApiProduct, PortalPage, PublishedDocument};
 use utoipa::{IntoParams, ToSchema};
 
 /// A product or page in a path.
@@ -40,7 +45,7 @@ pub(in crate::api) struct ProductSchema {
     apis: Vec<String>,
     /// Under which conditions it is to be had: `id`, `name`, `summary`, `policy`, and `approval`, which is `manual` or `automatic`.
     #[schema(required = false)]
-    plans: Vec<serde_json::Value>,
+    plans: Vec<Value>,
     /// Whether people see it who have not signed in.
     #[schema(required = false)]
     is_public: bool,
@@ -86,7 +91,22 @@ pub(in crate::api) struct PageSchema {
     )
 )]
 pub(in crate::api) async fn products(State(control): State<Arc<Control>>) -> ControlAnswer {
-    of(&control, async |portal| Ok(ok(portal.products().await?))).await
+    of(&control, async |portal| Ok(ok(portal.all_published::<ApiProduct>().await?))).await
+}
+
+/// A product of the developer portal
+#[utoipa::path(
+    get, path = "/tyk/portal/products/{id}", tag = "Portal", operation_id = "getPortalProduct",
+    security(("secret" = ["viewer", "scope:closed"])),
+    params(PublishedId),
+    responses(
+        (status = 200, body = ProductSchema, description = "The product; `ETag` is its version."),
+        (status = 404, body = Error, description = "There is no such product, or no portal."),
+        StoreFailed,
+    )
+)]
+pub(in crate::api) async fn product(State(control): State<Arc<Control>>, Path(PublishedId { id }): Path<PublishedId>) -> Response {
+    read::<ApiProduct>(&control, &id).await
 }
 
 /// Publish a product at the developer portal
@@ -103,22 +123,17 @@ pub(in crate::api) async fn products(State(control): State<Arc<Control>>) -> Con
         (status = 400, body = Error, description = "The product is not valid, or names an API or a policy that does not exist."),
         (status = 404, body = Error, description = "There is no portal."),
         (status = 409, body = Error, description = "There are as many products as there may be."),
+        (status = 412, body = Error, description = "It is not the version of `If-Match`: somebody else has changed it."),
         StoreFailed,
     )
 )]
 pub(in crate::api) async fn put_product(
     State(control): State<Arc<Control>>,
     Path(PublishedId { id }): Path<PublishedId>,
+    headers: HeaderMap,
     body: Bytes,
 ) -> ControlAnswer {
-    of(&control, async |portal| {
-        let mut product: ApiProduct = parsed(&body)?;
-        named(&mut product.id, &id)?;
-        let is_new = portal.put_product(&product).await?;
-        let (action, what) = if is_new { ("create", Change::Added) } else { ("update", Change::Modified) };
-        Ok(changed(&id, what).logged(action, "portal_product", &id))
-    })
-    .await
+    put::<ApiProduct>(&control, &id, &headers, &body).await
 }
 
 /// Take a product out of the catalogue
@@ -131,18 +146,16 @@ pub(in crate::api) async fn put_product(
     responses(
         (status = 200, body = Changed, description = "It is not in the catalogue any more."),
         (status = 404, body = Error, description = "There is no such product, or no portal."),
+        (status = 412, body = Error, description = "It is not the version of `If-Match`: somebody else has changed it."),
         StoreFailed,
     )
 )]
 pub(in crate::api) async fn remove_product(
     State(control): State<Arc<Control>>,
     Path(PublishedId { id }): Path<PublishedId>,
+    headers: HeaderMap,
 ) -> ControlAnswer {
-    of(&control, async |portal| match portal.remove_product(&id).await? {
-        true => Ok(changed(&id, Change::Deleted).logged("delete", "portal_product", &id)),
-        false => Ok(error(StatusCode::NOT_FOUND, "there is no such product")),
-    })
-    .await
+    remove::<ApiProduct>(&control, &id, &headers).await
 }
 
 /// Pages of the developer portal
@@ -156,7 +169,22 @@ pub(in crate::api) async fn remove_product(
     )
 )]
 pub(in crate::api) async fn own_pages(State(control): State<Arc<Control>>) -> ControlAnswer {
-    of(&control, async |portal| Ok(ok(portal.pages().await?))).await
+    of(&control, async |portal| Ok(ok(portal.all_published::<PortalPage>().await?))).await
+}
+
+/// A page of the developer portal
+#[utoipa::path(
+    get, path = "/tyk/portal/pages/{id}", tag = "Portal", operation_id = "getPortalPage",
+    security(("secret" = ["viewer", "scope:closed"])),
+    params(PublishedId),
+    responses(
+        (status = 200, body = PageSchema, description = "The page; `ETag` is its version."),
+        (status = 404, body = Error, description = "There is no such page, or no portal."),
+        StoreFailed,
+    )
+)]
+pub(in crate::api) async fn own_page(State(control): State<Arc<Control>>, Path(PublishedId { id }): Path<PublishedId>) -> Response {
+    read::<PortalPage>(&control, &id).await
 }
 
 /// Publish a page at the developer portal
@@ -170,22 +198,17 @@ pub(in crate::api) async fn own_pages(State(control): State<Arc<Control>>) -> Co
         (status = 400, body = Error, description = "The page is not valid."),
         (status = 404, body = Error, description = "There is no portal."),
         (status = 409, body = Error, description = "There are as many pages as there may be."),
+        (status = 412, body = Error, description = "It is not the version of `If-Match`: somebody else has changed it."),
         StoreFailed,
     )
 )]
 pub(in crate::api) async fn put_page(
     State(control): State<Arc<Control>>,
     Path(PublishedId { id }): Path<PublishedId>,
+    headers: HeaderMap,
     body: Bytes,
 ) -> ControlAnswer {
-    of(&control, async |portal| {
-        let mut page: PortalPage = parsed(&body)?;
-        named(&mut page.id, &id)?;
-        let is_new = portal.put_page(&page).await?;
-        let (action, what) = if is_new { ("create", Change::Added) } else { ("update", Change::Modified) };
-        Ok(changed(&id, what).logged(action, "portal_page", &id))
-    })
-    .await
+    put::<PortalPage>(&control, &id, &headers, &body).await
 }
 
 /// Remove a page of the developer portal
@@ -196,16 +219,53 @@ pub(in crate::api) async fn put_page(
     responses(
         (status = 200, body = Changed, description = "It is not at the portal any more."),
         (status = 404, body = Error, description = "There is no such page, or no portal."),
+        (status = 412, body = Error, description = "It is not the version of `If-Match`: somebody else has changed it."),
         StoreFailed,
     )
 )]
 pub(in crate::api) async fn remove_page(
     State(control): State<Arc<Control>>,
     Path(PublishedId { id }): Path<PublishedId>,
+    headers: HeaderMap,
 ) -> ControlAnswer {
-    of(&control, async |portal| match portal.remove_page(&id).await? {
-        true => Ok(changed(&id, Change::Deleted).logged("delete", "portal_page", &id)),
-        false => Ok(error(StatusCode::NOT_FOUND, "there is no such page")),
+    remove::<PortalPage>(&control, &id, &headers).await
+}
+
+async fn read<T: PublishedDocument>(control: &Control, id: &str) -> Response {
+    let mut version = None;
+    let answer = of(control, async |portal| {
+        let document = portal.one_published::<T>(id).await?;
+        version = Some(etag(&shown(&document)));
+        Ok(ok(document))
+    });
+    tagged(answer.await.into_response(), version)
+}
+
+async fn put<T: PublishedDocument>(control: &Control, id: &str, headers: &HeaderMap, body: &[u8]) -> ControlAnswer {
+    of(control, async |portal| {
+        let mut document: T = parsed(body)?;
+        named(document.id_mut(), id)?;
+        let is_new = portal.put_published(&document, is_expected::<T>(headers)).await?;
+        let (action, what) = if is_new { ("create", Change::Added) } else { ("update", Change::Modified) };
+        Ok(changed(id, what).logged(action, T::KIND, id))
     })
     .await
+}
+
+async fn remove<T: PublishedDocument>(control: &Control, id: &str, headers: &HeaderMap) -> ControlAnswer {
+    of(control, async |portal| match portal.remove_published(id, is_expected::<T>(headers)).await? {
+        true => Ok(changed(id, Change::Deleted).logged("delete", T::KIND, id)),
+        false => Ok(error(StatusCode::NOT_FOUND, format!("there is no such {}", T::WHAT))),
+    })
+    .await
+}
+
+/// Whether what is stored is what a caller knows.
+fn is_expected<T: PublishedDocument>(headers: &HeaderMap) -> impl Fn(Option<&T>) -> bool + use<T> {
+    let known = known_version(headers);
+    move |stored| is_known_version(known.as_deref(), stored.map(shown).as_ref())
+}
+
+fn shown<T: PublishedDocument>(document: &T) -> Value {
+    serde_json::to_value(document).unwrap_or_default()
 }

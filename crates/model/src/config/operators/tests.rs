@@ -51,5 +51,23 @@ fn what_cannot_work_is_a_problem_at_its_place() {
     let mut nowhere = provider(json!({}));
     nowhere["public_url"] = "".into();
     assert_eq!(problems(nowhere), ["$.tollgate.operators.public_url"]);
+    let long = "0123456789abcdef";
+    for (settings, member) in [
+        (json!({"audit_syslog": {"url": "udp://logs:514"}}), "audit_syslog"),
+        (json!({"audit_key": long}), "audit_key"),
+        (json!({"audit_file": "/a", "audit_key": "short"}), "audit_key"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "logs:514"}}), "audit_syslog.url"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "http://logs:514"}}), "audit_syslog.url"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "tls://logs"}}), "audit_syslog.url"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "tcp://:514"}}), "audit_syslog.url"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "tcp://logs:514", "ca_file": "/ca"}}), "audit_syslog.ca_file"),
+        (json!({"audit_file": "/a", "audit_syslog": {"url": "tls://logs:6514", "cert_file": "/c"}}), "audit_syslog.key_file"),
+    ] {
+        assert_eq!(problems(settings.clone()), [format!("$.tollgate.operators.{member}")], "{settings}");
+    }
+    for url in ["udp://logs:514", "tcp://10.0.0.1:601", "tls://[::1]:6514"] {
+        let settings = json!({"audit_file": "/a", "audit_key": long, "audit_syslog": {"url": url}});
+        assert_eq!(problems(settings), [""; 0], "{url}");
+    }
     assert_eq!(problems(json!({"control_secret": "off"})), ["$.tollgate.operators.control_secret"]);
 }

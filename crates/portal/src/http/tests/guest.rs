@@ -67,7 +67,7 @@ impl TestPortal {
         let plans = vec![plan("auto", "gold", PlanApproval::Automatic), plan("manual", "silver", PlanApproval::Manual)];
         let (id, name) = (id.to_owned(), "Shop".to_owned());
         let product = ApiProduct { id, name, apis: vec!["shop".to_owned()], plans, is_public, ..ApiProduct::default() };
-        self.portal.put_product(&product).await.unwrap();
+        self.portal.put_published(&product, |_| true).await.unwrap();
     }
 
     pub(super) fn guest(&self, address: &str) -> Guest {

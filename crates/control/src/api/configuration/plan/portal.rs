@@ -1,35 +1,8 @@
 //! Products and pages of the developer portal in a set of changes.
 
 use super::{Before, ObjectChange, ObjectKind, Plan};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tollgate_portal::{ApiProduct, PUBLISHED_MAX, PortalPage};
-
-/// What differs between the two.
-trait PublishedDocument: DeserializeOwned {
-    fn own_id(&mut self) -> &mut String;
-    fn check_form(&self) -> Result<(), String>;
-}
-
-impl PublishedDocument for ApiProduct {
-    fn own_id(&mut self) -> &mut String {
-        &mut self.id
-    }
-
-    fn check_form(&self) -> Result<(), String> {
-        self.check()
-    }
-}
-
-impl PublishedDocument for PortalPage {
-    fn own_id(&mut self) -> &mut String {
-        &mut self.id
-    }
-
-    fn check_form(&self) -> Result<(), String> {
-        self.check()
-    }
-}
+use tollgate_portal::{ApiProduct, PUBLISHED_MAX, PortalPage, PublishedDocument};
 
 impl Plan {
     pub(super) fn put_product(&mut self, before: &Before<'_>, change: &ObjectChange) -> Option<String> {
@@ -103,10 +76,10 @@ impl Plan {
                 return None;
             }
         };
-        if document.own_id().is_empty() {
-            document.own_id().clone_from(&change.id);
+        if document.id().is_empty() {
+            document.id_mut().clone_from(&change.id);
         }
-        if let Err(why) = document.check_form() {
+        if let Err(why) = document.check() {
             let (path, message) = why.split_once(": ").unwrap_or(("", &why));
             let path = if path.is_empty() { "$".to_owned() } else { format!("$.{path}") };
             self.problem(change, &path, message);

@@ -1,0 +1,102 @@
+// The tools of an MCP server, as the server tells them to a caller with this key: what the plan does not allow is not among them. Whatever a server
+// says is hostile input: it is text, and everything has a bound.
+
+import { useState } from "preact/hooks";
+import { ANSWER_BYTES, McpClient, type Reply, type Transport } from "../mcp_client";
+import { Button, ErrorBox, Field, Note, Panel } from "../ui/bits";
+import { Schema } from "./schema";
+import { base, type Api } from "./state";
+
+/** Tools that are shown, and characters of what is said of one. */
+const TOOLS_MAX = 200;
+const TEXT_MAX = 4000;
+/** Statuses with which the gateway refuses a caller. */
+const REFUSALS = [401, 403, 429];
+/** Longest time for an answer. */
+const ANSWER_MS_MAX = 20_000;
+
+interface Tool { name: string; title: string; description: string; schema: unknown }
+
+export function Tools({ api }: { api: Api }) {
+  const [tools, setTools] = useState<Tool[] | null>(null);
+  const [failure, setFailure] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const list = async (event: Event) => {
+    event.preventDefault();
+    const key = String(new FormData(event.currentTarget as HTMLFormElement).get("key") ?? "").trim();
+    setBusy(true);
+    setFailure(null);
+    const client = new McpClient(toApi(api, key));
+    try {
+      const found = await client.list("tools/list", "tools");
+      setTools(found.slice(0, TOOLS_MAX).map(tool));
+    } catch (failed) {
+      setFailure((failed as Error).message);
+    } finally {
+      client.end();
+      setBusy(false);
+    }
+  };
+  const what = api.token_path ? "access token" : "key";
+  return (
+    <Panel title="Tools">
+      <form class="body row" onSubmit={(event) => void list(event)}>
+        {api.key_header && <Field label={`Your ${what}`} hint="It goes to the gateway alone, and is not kept."><input name="key" type="password" autocomplete="off" maxLength={4096} required /></Field>}
+        <Button type="submit" kind="primary" disabled={busy}>List its tools</Button>
+      </form>
+      <div class="body stack" role="status">
+        {failure !== null && <ErrorBox failure={failure} />}
+        {tools?.length === 0 && <p>It offers no tools to this caller.</p>}
+        {tools?.length === TOOLS_MAX && <Note tone="warn" icon="alert">The first {TOOLS_MAX} tools are shown.</Note>}
+        {tools?.map((one) => (
+          <details key={one.name}><summary><code>{one.name}</code> {one.title}</summary><p class="as-written">{one.description}</p><Schema document={one.schema} schema={one.schema} /></details>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
+function tool(value: any): Tool {
+  const text = (one: unknown): string => (typeof one === "string" ? one.slice(0, TEXT_MAX) : "");
+  return { name: text(value.name), title: text(value.title), description: text(value.description), schema: value.inputSchema };
+}
+
+/** Requests to the API itself, without cookies. */
+function toApi(api: Api, key: string): Transport<Reply> {
+  return async (method, body, lines) => {
+    const headers = key ? { ...lines, [api.key_header]: api.token_path ? `Bearer ${key}` : key } : lines;
+    let response: Response;
+    try {
+      response = await fetch(base(api), { method, headers, ...(body && { body }), credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    } catch {
+      throw new Error("The browser could not reach the API. Perhaps the portal's operators do not let its pages call APIs.");
+    }
+    const text = await start(response);
+    if (REFUSALS.includes(response.status)) throw new Error(`The gateway answered with status ${response.status}: ${reason(text)}`);
+    return { status: response.status, headers: [...response.headers], body: text, body_truncated: text.length >= ANSWER_BYTES, steps: [], upstream: { status: response.status } };
+  };
+}
+
+/** The beginning of a body, without waiting for what is too long. */
+async function start(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  while (reader && text.length < ANSWER_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+  }
+  void reader?.cancel().catch(() => {});
+  return text.slice(0, ANSWER_BYTES);
+}
+
+/** What an error says, if it says something. */
+function reason(body: string): string {
+  try {
+    const said = JSON.parse(body);
+    const text = said.error?.message ?? said.error ?? said.message;
+    if (typeof text === "string") return text.slice(0, 300);
+  } catch { /* no JSON */ }
+  return "it says no reason.";
+}

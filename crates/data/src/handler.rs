@@ -644,7 +644,7 @@ impl GatewayHandler {
             ResponseVerdict::Keep(_) | ResponseVerdict::Await | ResponseVerdict::Again => return verdict,
             ResponseVerdict::Reply | ResponseVerdict::Detach => {
                 if outgoing.sourced.as_ref().is_some_and(|sourced| sourced.is_event_stream) {
-                    self.note_response_dimensions(&response.headers);
+                    self.note_response_dimensions(|name| response.headers.get(name));
                 }
                 self.end_replaced(outgoing);
                 return verdict;
@@ -652,7 +652,7 @@ impl GatewayHandler {
             ResponseVerdict::Rewrite | ResponseVerdict::Watch => self.note_status(outgoing.status),
             ResponseVerdict::Pass => {}
         }
-        self.note_response_dimensions(&response.headers);
+        self.note_response_dimensions(|name| response.headers.get(name));
         self.finish_in_flight(ResponseMaker::Upstream, Some(&response.headers), &mut outgoing.edits);
         verdict
     }

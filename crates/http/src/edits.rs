@@ -78,13 +78,18 @@ impl HeaderEdits {
     /// The current value of `name`: that of an added line, otherwise of a line of the message that stays. Hop-by-hop lines do not stay, also
     /// those that the message's Connection names.
     pub fn current<'s>(&'s self, headers: &Headers<'s>, name: &str) -> Option<&'s [u8]> {
-        if let Some(range) = self.find_added(name) {
-            return self.added.get(range)?.splitn(2, |byte| *byte == b':').nth(1).map(<[u8]>::trim_ascii);
+        if let Some(added) = self.added(name) {
+            return Some(added);
         }
         let is_it = |(index, (own, _)): &(usize, (&str, &[u8]))| {
             own.eq_ignore_ascii_case(name) && (self.dropped | headers.hop) >> index & 1 == 0
         };
         headers.iter().enumerate().find(is_it).map(|(_, (_, value))| value)
+    }
+
+    /// The value of the first added line with this name.
+    pub fn added(&self, name: &str) -> Option<&[u8]> {
+        self.added.get(self.find_added(name)?)?.splitn(2, |byte| *byte == b':').nth(1).map(<[u8]>::trim_ascii)
     }
 
     /// Calls `visit` with name and value of each line that a message with these headers has after the edits, without hop-by-hop lines.

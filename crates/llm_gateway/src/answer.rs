@@ -19,11 +19,11 @@ const EVENTS: &str = "text/event-stream";
 /// What a body is made of, piece by piece.
 pub(crate) trait Pieces: Sized + Send + 'static {
     /// The next piece, and what makes those behind it; `None` at the end. Nothing comes after an error.
-    fn next(self) -> impl Future<Output = io::Result<Option<(Bytes, Self)>>> + Send;
+    fn next(self: Box<Self>) -> impl Future<Output = io::Result<Option<(Bytes, Box<Self>)>>> + Send;
 
     /// The body. A piece is made when the client takes it.
     fn into_body(self) -> AnswerBody {
-        let pieces = unfold(Some(self), |pieces| async move {
+        let pieces = unfold(Some(Box::new(self)), |pieces| async move {
             match pieces?.next().await {
                 Ok(Some((bytes, pieces))) => Some((Ok(Frame::data(bytes)), Some(pieces))),
                 Ok(None) => None,

@@ -75,7 +75,7 @@ impl MediaRelay {
 }
 
 impl Pieces for MediaRelay {
-    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
+    async fn next(mut self: Box<Self>) -> io::Result<Option<(Bytes, Box<Self>)>> {
         loop {
             if let Some(bytes) = self.next.take() {
                 return Ok(Some((bytes, self)));

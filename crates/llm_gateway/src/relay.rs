@@ -173,8 +173,12 @@ impl Relay {
     }
 
     /// The stream after a step that reads so many more bytes, and what the client gets of it.
-    async fn stepped(self, new_bytes: usize, step: impl FnOnce(&mut Self) + Send + 'static) -> io::Result<(Self, Vec<u8>)> {
-        let run = move |mut relay: Self| {
+    async fn stepped(
+        self: Box<Self>,
+        new_bytes: usize,
+        step: impl FnOnce(&mut Self) + Send + 'static,
+    ) -> io::Result<(Box<Self>, Vec<u8>)> {
+        let run = move |mut relay: Box<Self>| {
             step(&mut relay);
             let out = relay.masked();
             (relay, out)
@@ -300,7 +304,7 @@ impl Relay {
 }
 
 impl Pieces for Relay {
-    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
+    async fn next(mut self: Box<Self>) -> io::Result<Option<(Bytes, Box<Self>)>> {
         // What came before the first token.
         let mut out = self.masked();
         loop {

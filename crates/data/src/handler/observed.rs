@@ -12,7 +12,6 @@ use crate::snapshot::CoreSnapshot;
 use std::rc::Rc;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
-use tollgate_http::Headers;
 use tollgate_mcp::RpcCode;
 use tollgate_observe::meter::METHODS;
 use tollgate_observe::{ApiMetadata, Cells, RequestRecord, Side, TailEntry, Tally, Text, WafFacts, method_number};
@@ -27,6 +26,9 @@ impl GatewayHandler {
         outgoing: &mut Outgoing,
         cause: Option<&'static str>,
     ) {
+        if cause.is_none() {
+            self.note_response_dimensions(|name| outgoing.edits.added(name));
+        }
         let mut record = self.record.take();
         if let Some(record) = record.as_mut().filter(|record| record.is_detailed()) {
             record.own_response =
@@ -101,15 +103,15 @@ impl GatewayHandler {
         }
     }
 
-    /// Notes what metrics of requests need of an upstream's response.
+    /// Notes what metrics of requests need of a response: its headers by their names.
     #[inline]
-    pub(super) fn note_response_dimensions(&mut self, headers: &Headers<'_>) {
+    pub(super) fn note_response_dimensions<'h>(&mut self, header: impl Fn(&str) -> Option<&'h [u8]>) {
         let Some(record) = self.record.as_mut().filter(|record| record.metered) else { return };
         let recording = self.core.shared.observer.recording.as_ref();
         if let Some(metrics) = recording.and_then(|recording| recording.request_metrics.as_ref())
             && !metrics.response_headers.is_empty()
         {
-            write_response_dimensions(record, headers, &metrics.response_headers);
+            write_response_dimensions(record, &metrics.response_headers, header);
         }
     }
 

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use tollgate_access::keys::HeldKey;
 use tollgate_admin::secret_name;
-use tollgate_http::{Body, Headers, KnownHeader, Request, Version};
+use tollgate_http::{Body, KnownHeader, Request, Version};
 use tollgate_mcp::RpcCode;
 use tollgate_model::config::DimensionSource;
 use tollgate_observe::{ApiMetadata, Recorder, Recording, RefusalNote, RequestRecord, Text};
@@ -243,10 +243,14 @@ fn write_dimensions(
     }
 }
 
-/// The same of a response's headers.
-pub(super) fn write_response_dimensions(record: &mut RequestRecord, headers: &Headers<'_>, captured: &[String]) {
+/// The same of a response's headers, by their names.
+pub(super) fn write_response_dimensions<'h>(
+    record: &mut RequestRecord,
+    captured: &[String],
+    header: impl Fn(&str) -> Option<&'h [u8]>,
+) {
     record.write(Text::ResponseDimensions, b"");
-    captured.iter().for_each(|name| append_line(record, headers.get(name).unwrap_or_default()));
+    captured.iter().for_each(|name| append_line(record, header(name).unwrap_or_default()));
 }
 
 /// Appends a value to the text that was written last. Only its first line: the next one would be another value.

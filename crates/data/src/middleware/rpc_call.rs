@@ -97,7 +97,7 @@ fn is_rebound(exchange: &Exchange<'_>) -> bool {
     let (headers, arrival) = (exchange.received(), exchange.arrival);
     let peer = arrival.peer.ip();
     if !peer.is_loopback()
-        || headers.get("origin").is_none()
+        || headers.known(KnownHeader::Origin).is_none()
         || arrival.settings.callers.client_address.trusts(peer)
         || exchange.api.host.is_some()
     {

@@ -8,7 +8,7 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
 use serde_json::{Value, json};
 
 use crate::harness::collector::{Collector, attributes};
-use crate::harness::{Gateway, Upstream, api, eventually, reply, request};
+use crate::harness::{Definition, Gateway, Upstream, api, eventually, reply, request};
 use crate::keys::keyed;
 
 fn dimensions(source: &str, keys: &[&str]) -> Vec<Value> {
@@ -87,10 +87,14 @@ impl Stage {
             named("gone", "http://127.0.0.1:1/"),
             named("quiet", &upstream.url()).set("do_not_track", true),
         ];
-        let gateway = Gateway::start(json!({"hash_keys": false, "opentelemetry": {"metrics": settings}}), apis);
-        let stage = Stage { gateway, collector, _upstream: upstream };
+        let stage = Self::of(settings, collector, upstream, apis);
         stage.send();
         stage
+    }
+
+    fn of(settings: Value, collector: Collector, upstream: Upstream, apis: impl IntoIterator<Item = Definition>) -> Stage {
+        let gateway = Gateway::start(json!({"hash_keys": false, "opentelemetry": {"metrics": settings}}), apis);
+        Stage { gateway, collector, _upstream: upstream }
     }
 
     fn send(&self) {
@@ -198,6 +202,33 @@ fn without_the_field_tyks_usual_metrics_are_pushed() {
         }
     };
     assert_eq!(sum_of("tyk.http.requests"), Some(Number::AsInt(9)), "what is not tracked does not count");
+}
+
+/// As in Tyk 5.14: its cache shows metrics what it sends, its errors do not.
+#[test]
+fn a_stored_response_has_headers_for_metrics_too() {
+    let collector = Collector::http();
+    let upstream = Upstream::start(|_| reply("200 OK", &["X-Up: up1"], "ok"));
+    let wanted = ["X-Up", "X-Tyk-Cached-Response"].map(|key| json!({"source": "response_header", "key": key, "default": "0"}));
+    let settings = json!({
+        "enabled": true, "exporter": "http", "endpoint": collector.address.to_string(), "export_interval": 1,
+        "api_metrics": [counter("own", dimensions("metadata", &["api_id"]).into_iter().chain(wanted).collect())]
+    });
+    let tracked = |id: &str| api(id, &format!("/{id}/"), &upstream.url()).set("do_not_track", false);
+    let apis = [
+        tracked("kept").set("cache_options", json!({"enable_cache": true, "cache_timeout": 60, "cache_all_safe_requests": true})),
+        tracked("shut").set("use_keyless", false).set("use_standard_auth", true),
+    ];
+    let stage = Stage::of(settings, collector, upstream, apis);
+    for target in ["/kept/a", "/kept/a", "/shut/a"] {
+        stage.gateway.get(target);
+    }
+    let lines = [
+        "X-Tyk-Cached-Response=0 X-Up=up1 api_id=kept 1",
+        "X-Tyk-Cached-Response=1 X-Up=up1 api_id=kept 1",
+        "X-Tyk-Cached-Response=0 X-Up=0 api_id=shut 1",
+    ];
+    expect(&stage, "own", &lines);
 }
 
 #[test]

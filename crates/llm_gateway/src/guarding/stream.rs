@@ -225,7 +225,7 @@ impl GuardedStream {
 }
 
 impl Pieces for GuardedStream {
-    async fn next(mut self) -> io::Result<Option<(Bytes, Self)>> {
+    async fn next(mut self: Box<Self>) -> io::Result<Option<(Bytes, Box<Self>)>> {
         loop {
             if !self.out.is_empty() {
                 let bytes = Bytes::from(std::mem::take(&mut self.out));

@@ -47,7 +47,9 @@ pub fn resource(service_name: &str) -> Resource {
         ("tyk.gw.id", &instance),
     ];
     let own = own.into_iter().filter(|(key, _)| !given.iter().any(|(given, _)| given.trim() == *key));
-    let attributes = own.chain(given.iter().copied()).map(|(key, value)| text(key.trim(), value.trim())).collect();
+    let texts = own.chain(given.iter().copied()).map(|(key, value)| text(key.trim(), value.trim()));
+    // Tyk's, for gateways that get their definitions from a control plane elsewhere.
+    let attributes = texts.chain([flag("tyk.gw.dataplane", false)]).collect();
     Resource { attributes, ..Resource::default() }
 }
 

@@ -147,7 +147,7 @@ fn an_operator_decides_and_suspends_and_developers_notice_with_the_next_request(
     let grant = ada.granted("large");
     let mut tab = open_signed_in(&mut browser, &stage.gateway, "#/portal");
     tab.see("1 waits for a decision.");
-    tab.click("button", "App");
+    tab.click("tbody button", "App");
     tab.wait("[...document.querySelectorAll('dialog button')].some((one) => one.innerText === 'Reject' && one.disabled)");
     expect_accessible(&mut tab);
     tab.fill("Answer", "Please say what for.");
@@ -157,13 +157,13 @@ fn an_operator_decides_and_suspends_and_developers_notice_with_the_next_request(
     let application = ada.call("GET", path, &json!({}));
     assert!(application.text().contains("Please say what for."), "{application}");
     choose(&mut tab, "State", "rejected");
-    tab.click("button", "App");
+    tab.click("tbody button", "App");
     tab.click("dialog button", "Approve");
     tab.see("The developer can make keys.");
     let (key, _) = ada.key(&grant);
     assert_eq!(call(&stage.gateway, "/shop/", &key).status, 200);
     go(&mut tab, "#/portal/applications");
-    tab.click("a", "App");
+    tab.click("tbody a", "App");
     tab.wait("document.querySelector('dialog tbody tr')");
     tab.click("dialog button", "Change");
     choose(&mut tab, "Plan", "free");
@@ -184,7 +184,7 @@ fn an_operator_decides_and_suspends_and_developers_notice_with_the_next_request(
     eventually("it is served again", || call(&stage.gateway, "/shop/", &key).status == 200);
     expect_counted(&stage, path.rsplit('/').next().expect("an id"));
     go(&mut tab, "#/portal/applications");
-    tab.click("a", "App");
+    tab.click("tbody a", "App");
     tab.wait(
         "Number(document.querySelector('dialog tbody td.number')?.innerText) > 0 && document.querySelector('dialog tbody time')",
     );

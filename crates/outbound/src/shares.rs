@@ -48,11 +48,11 @@ where
 pub struct Shares {
     all_max: usize,
     own_max: usize,
-    held: Mutex<Held>,
+    held: Mutex<HeldShares>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldShares {
     all: usize,
     by_holder: HashMap<Holder, usize>,
 }
@@ -86,7 +86,7 @@ impl Shares {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldShares> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,15 +12,15 @@ use crate::llm_judges::virtual_environment;
 const JSON: &str = "Content-Type: application/json";
 const WORDS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-struct Engine {
+struct ModelEngine {
     _process: ChildProcess,
     _folder: tempfile::TempDir,
     url: String,
 }
 
-impl Engine {
+impl ModelEngine {
     /// `None` without its packages.
-    fn start() -> Option<Engine> {
+    fn start() -> Option<ModelEngine> {
         let venv = virtual_environment()?;
         if let Ok(reason) = std::fs::read_to_string(venv.join("engine-unavailable")) {
             skip(&reason);
@@ -39,7 +39,7 @@ impl Engine {
         let mut line = String::new();
         BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("http://127.0.0.1:"), "the engine does not start: {line}");
-        Some(Engine { _process: process, _folder: folder, url: line.trim().to_owned() })
+        Some(ModelEngine { _process: process, _folder: folder, url: line.trim().to_owned() })
     }
 
     fn connect(&self) -> Connection {
@@ -105,7 +105,7 @@ fn streamed(answer: &Response) -> String {
 
 #[test]
 fn a_real_engine_answers_every_client_and_budgets_count_what_it_counts() {
-    let Some(engine) = Engine::start() else { return };
+    let Some(engine) = ModelEngine::start() else { return };
     let budgets = json!([{"name": "all", "max": 100_000, "unit": "tokens", "per": "month"}]);
     let gateway = engine.gateway(json!({"budgets": budgets}));
     let body = json!({"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "Hi"}]}).to_string();
@@ -129,7 +129,7 @@ fn a_real_engine_answers_every_client_and_budgets_count_what_it_counts() {
 
 #[test]
 fn a_real_engine_keeps_to_schemas_and_its_errors_are_told_in_each_api() {
-    let Some(engine) = Engine::start() else { return };
+    let Some(engine) = ModelEngine::start() else { return };
     let gateway = engine.gateway(json!({}));
     let schema = json!({"type": "object", "properties": {"place": {"type": "string", "enum": ["Bonn"]}}, "required": ["place"], "additionalProperties": false});
     let formats = [
@@ -153,7 +153,7 @@ fn a_real_engine_keeps_to_schemas_and_its_errors_are_told_in_each_api() {
 
 #[test]
 fn a_hard_budget_is_never_passed_by_what_a_real_engine_counts() {
-    let Some(engine) = Engine::start() else { return };
+    let Some(engine) = ModelEngine::start() else { return };
     let budgets = json!([{"name": "all", "max": 300, "unit": "tokens", "per": "month"}]);
     let gateway = engine.gateway(json!({"budgets": budgets}));
     let mut sum = 0;
@@ -173,7 +173,7 @@ fn a_hard_budget_is_never_passed_by_what_a_real_engine_counts() {
 
 #[test]
 fn a_real_engine_stops_when_its_client_hangs_up_and_what_it_wrote_is_paid() {
-    let Some(engine) = Engine::start() else { return };
+    let Some(engine) = ModelEngine::start() else { return };
     let tokens_max = 60_000;
     let budgets = json!([{"name": "all", "max": 1_000_000, "unit": "completion_tokens", "per": "month"}]);
     let gateway = engine.gateway(json!({"budgets": budgets}));

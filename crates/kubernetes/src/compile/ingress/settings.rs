@@ -33,8 +33,8 @@ pub(super) struct IngressSettings {
     pub serve_without: Vec<String>,
     /// Members that all rules have.
     pub rule: Map<String, Value>,
-    pub request_headers: HeaderEdits,
-    pub response_headers: HeaderEdits,
+    pub request_headers: IngressHeaders,
+    pub response_headers: IngressHeaders,
     pub locations: Vec<Value>,
     pub redirect_from: Option<String>,
     pub redirect_to: Option<String>,
@@ -94,13 +94,13 @@ pub(super) struct IngressSettings {
 
 /// Changes of headers, as rules have them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HeaderEdits {
+pub(super) struct IngressHeaders {
     pub set: Vec<Value>,
     pub add: Vec<Value>,
     pub remove: Vec<String>,
 }
 
-impl HeaderEdits {
+impl IngressHeaders {
     fn document(&self) -> Option<Value> {
         let mut members = Map::new();
         let lists = [("set", json!(self.set)), ("add", json!(self.add)), ("remove", json!(self.remove))];

@@ -2,7 +2,7 @@
 //! closed: it may protect something.
 
 use super::values::request_text;
-use crate::compile::ingress::settings::{HeaderEdits, IngressSettings};
+use crate::compile::ingress::settings::{IngressHeaders, IngressSettings};
 use serde_json::json;
 
 /// Directives that protect nobody, and have no effect.
@@ -106,7 +106,7 @@ fn is_usual(name: &str, value: &str) -> bool {
 }
 
 /// Lines such as `Name: value`. Without a value, the header is removed.
-fn set_lines(lines: &[&str], edits: &mut HeaderEdits) -> Result<(), String> {
+fn set_lines(lines: &[&str], edits: &mut IngressHeaders) -> Result<(), String> {
     if lines.is_empty() || lines.iter().any(|line| line.starts_with('-')) {
         return Err("headers for some statuses or types alone are not supported".to_owned());
     }
@@ -116,7 +116,7 @@ fn set_lines(lines: &[&str], edits: &mut HeaderEdits) -> Result<(), String> {
     })
 }
 
-fn set_header(name: &str, value: &str, edits: &mut HeaderEdits) -> Result<(), String> {
+fn set_header(name: &str, value: &str, edits: &mut IngressHeaders) -> Result<(), String> {
     let (name, value) = (header_name(name)?, constant(value)?);
     match value {
         "" => edits.remove.push(name.to_owned()),
@@ -125,7 +125,7 @@ fn set_header(name: &str, value: &str, edits: &mut HeaderEdits) -> Result<(), St
     Ok(())
 }
 
-fn clear(names: &[&str], edits: &mut HeaderEdits) -> Result<(), String> {
+fn clear(names: &[&str], edits: &mut IngressHeaders) -> Result<(), String> {
     for name in names {
         edits.remove.push(header_name(name.trim_end_matches(':'))?.to_owned());
     }

@@ -248,6 +248,8 @@ fn failures_are_kept_with_their_paths_once_one_was_seen_and_untracked_apis_are_n
     let gateway = Gateway::start(json!({}), [tracked("a", &upstream), quiet]);
     gateway.get("/quiet/x");
     gateway.get("/a/first");
+    // Another thread may serve the next ones: a response arrives before its failure is noted.
+    wait_for(&gateway, "/tyk/tail?status=503", |kept| kept["entries"].as_array().unwrap().len() == 1);
     for _ in 0..3 {
         gateway.get("/a/later?token=x");
     }

@@ -127,6 +127,8 @@ def main() -> int:
             "key, 300 bytes, validate_json":
                 Shape("read", 200, {"Authorization": credentials.limited_key(gateway, "read")}, body=CALL),
             "key, MCP call": Shape("mcp", 200, {"Authorization": credentials.limited_key(gateway, "mcp")}, body=CALL),
+            "key, MCP call, by head":
+                Shape("heads", 200, {"Authorization": credentials.limited_key(gateway, "heads")} | CALL_HEAD, body=CALL),
             "key, federated MCP call, by head":
                 Shape("mcps", 200, {"Authorization": credentials.limited_key(gateway, "mcps")} | CALL_HEAD, body=CALL),
             "300 bytes": Shape("open", 200, body=QUERY),
@@ -185,6 +187,8 @@ def definitions(target: str, second: str, issuer: str) -> list[dict]:
         endpoint("jq", "transform_jq", filter=FILTER),
         endpoint("read", "validate_json", schema={"type": "object"}) | {"use_keyless": False, "auth": {"auth_header_name": "Authorization"}},
         api("mcp", use_keyless=False, auth={"auth_header_name": "Authorization"}, application_protocol="mcp"),
+        api("heads", use_keyless=False, auth={"auth_header_name": "Authorization"}, application_protocol="mcp",
+            tollgate={"mcp_server_checks_heads": True}),
         api("mcps", use_keyless=False, auth={"auth_header_name": "Authorization"}, application_protocol="mcp",
             tollgate={"mcp": {"servers": [{"name": "none", "url": target}]}}),
         api("graph", graphql={"enabled": True, "execution_mode": "proxyOnly", "version": "2", "schema": GRAPH}),

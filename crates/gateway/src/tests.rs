@@ -24,6 +24,7 @@ mod key_rings;
 mod key_signatures;
 mod limiters;
 mod limits;
+mod mcp_heads;
 mod openid;
 mod orgs;
 mod paths;

@@ -1,7 +1,7 @@
 //! The header lines of a message as edits have made them, read in the same way as those of the message itself.
 
 use crate::edits::HeaderEdits;
-use crate::headers::{Headers, KnownHeader, classify};
+use crate::headers::{Headers, KnownHeader, classify, is_called};
 
 /// The lines of a message, with the edits that were shown to its readers. Hop-by-hop lines are among them.
 #[derive(Clone, Copy)]
@@ -48,6 +48,14 @@ impl<'a> HeadView<'a> {
             None => self.headers.known(known),
             Some(_) => self.all_known(known).next(),
         }
+    }
+
+    /// The value of the only line with this name, in any letter case and with underscores for dashes; `None` if there are more. Servers that turn
+    /// headers into variables take both names for one, and may read another line than the first.
+    pub fn sole(self, name: &str) -> Option<&'a [u8]> {
+        let mut lines = self.iter().filter(|(own, _)| is_called(own.as_bytes(), name.as_bytes()));
+        let (_, value) = lines.next()?;
+        lines.next().is_none().then_some(value)
     }
 
     /// The values of all lines with this name, in any letter case.

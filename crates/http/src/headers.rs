@@ -75,6 +75,13 @@ pub(crate) fn classify(name: &[u8]) -> Option<KnownHeader> {
     })
 }
 
+/// Whether a written name is this one, in any letter case and with underscores for dashes.
+#[inline]
+pub(crate) fn is_called(written: &[u8], name: &[u8]) -> bool {
+    let is_same = |(written, own): (&u8, &u8)| written.eq_ignore_ascii_case(own) || (*written == b'_' && *own == b'-');
+    written.len() == name.len() && (written == name || written.iter().zip(name).all(is_same))
+}
+
 /// The position of one header line in its head. It ends where the next one starts.
 #[derive(Clone, Copy)]
 struct HeaderLine {
@@ -303,12 +310,8 @@ impl<'a> Headers<'a> {
 
     /// The value of the first line with this name, in any letter case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.lines.iter().find(|line| self.is_called(line, name)).map(|line| self.slice(line.value()))
-    }
-
-    #[inline]
-    fn is_called(&self, line: &HeaderLine, name: &str) -> bool {
-        self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes())
+        let is_named = |line: &&HeaderLine| self.slice(line.name()).eq_ignore_ascii_case(name.as_bytes());
+        self.lines.iter().find(is_named).map(|line| self.slice(line.value()))
     }
 
     /// The set of the single Host line; empty if there is none, or more than one.
@@ -336,11 +339,7 @@ impl<'a> Headers<'a> {
     /// The set of lines with this name, in any letter case, and with underscores for dashes: servers that turn headers into variables
     /// take both for one.
     pub(crate) fn lines_called(&self, name: &str) -> u128 {
-        let is_same = |(written, own): (&u8, &u8)| written.eq_ignore_ascii_case(own) || (*written == b'_' && *own == b'-');
-        self.set_of(|line| {
-            let written = self.slice(line.name());
-            written.len() == name.len() && written.iter().zip(name.as_bytes()).all(is_same)
-        })
+        self.set_of(|line| is_called(self.slice(line.name()), name.as_bytes()))
     }
 
     fn set_of(&self, is_meant: impl Fn(&HeaderLine) -> bool) -> u128 {

@@ -76,9 +76,9 @@ impl Call {
         let name = self.primitive.as_ref().map(|primitive| primitive.name.as_str());
         match name {
             // A method that has spaces itself is told from a method and a name.
-            _ if self.method.contains(' ') => encoded_header(&format!("{}\n{}", self.method, name.unwrap_or_default())),
-            Some(name) => encoded_header(&format!("{} {name}", self.method)),
-            None => encoded_header(&self.method),
+            _ if self.method.contains(' ') => encoded_header([&self.method, "\n", name.unwrap_or_default()].concat()),
+            Some(name) => encoded_header([&self.method, " ", name].concat()),
+            None => encoded_header(self.method.clone()),
         }
     }
 

@@ -7,10 +7,10 @@ const START: &str = "=?base64?";
 const END: &str = "?=";
 
 /// The value that stands for a text.
-pub fn encoded_header(text: &str) -> String {
+pub fn encoded_header(text: String) -> String {
     let is_plain = text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && text.trim() == text && !text.is_empty();
     let is_marked = text.starts_with(START) && text.ends_with(END);
-    if is_plain && !is_marked { text.to_owned() } else { format!("{START}{}{END}", STANDARD.encode(text)) }
+    if is_plain && !is_marked { text } else { format!("{START}{}{END}", STANDARD.encode(text)) }
 }
 
 /// The text that a value stands for; `None` if it is marked and cannot be decoded.
@@ -36,7 +36,7 @@ mod tests {
             ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
         ];
         for (text, value) in cases {
-            assert_eq!((encoded_header(text).as_str(), decoded_header(value).as_deref()), (value, Some(text)));
+            assert_eq!((encoded_header(text.to_owned()).as_str(), decoded_header(value).as_deref()), (value, Some(text)));
         }
         assert_eq!(decoded_header("=?base64?!?="), None);
     }

@@ -258,7 +258,11 @@ pub(crate) fn prepared(agreed: &Agreed, mut message: Value, mut headers: Vec<(St
                 meta.entry(META_CLIENT).or_insert_with(own_info);
                 meta.entry(META_CAPABILITIES).or_insert_with(|| json!({}));
             }
-            let name = ["name", "uri"].iter().find_map(|name| params.get(*name)).and_then(Value::as_str).map(encoded_header);
+            let name = ["name", "uri"]
+                .iter()
+                .find_map(|name| params.get(*name))
+                .and_then(Value::as_str)
+                .map(|name| encoded_header(name.to_owned()));
             let method = members.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
             if matches!(method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
                 headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name)));
@@ -266,9 +270,8 @@ pub(crate) fn prepared(agreed: &Agreed, mut message: Value, mut headers: Vec<(St
             headers.push(("Mcp-Method".to_owned(), method));
         }
     }
-    for (name, value) in headers.iter_mut().filter(|(name, _)| name.starts_with("Mcp-Param-")) {
-        let _ = name;
-        *value = encoded_header(value);
+    for (_, value) in headers.iter_mut().filter(|(name, _)| name.starts_with("Mcp-Param-")) {
+        *value = encoded_header(std::mem::take(value));
     }
     (message, headers)
 }

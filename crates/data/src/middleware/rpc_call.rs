@@ -19,8 +19,10 @@ pub(super) struct RpcCall {
     rules: CallRules,
     /// Most bytes of a body, if the API has a limit for all requests.
     bytes_max: Option<u64>,
-    /// Whether the server behind is a federation. It checks that head and body name the same call, so the body need not be read here.
+    /// Whether the server behind is a federation.
     is_federation: bool,
+    /// Whether the server behind checks that head and body name the same call, as federations do. Then the body need not be read here.
+    is_head_checked: bool,
     threads: Arc<StartedOnce<BodyThreads>>,
 }
 
@@ -33,13 +35,16 @@ impl RpcCall {
         let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
         let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
         let is_federation = source.definition.tollgate.mcp.is_some();
-        Some(Box::new(RpcCall { rules, bytes_max, is_federation, threads: source.context.registry.body_threads.clone() }))
+        let is_head_checked = is_federation || source.definition.tollgate.mcp_server_checks_heads;
+        let threads = source.context.registry.body_threads.clone();
+        Some(Box::new(RpcCall { rules, bytes_max, is_federation, is_head_checked, threads }))
     }
 
-    /// The call that the head names, if it names all that rules may ask for. Only where the server checks that the body says the same.
+    /// The call that the head names, if it names all that rules may ask for, and nothing twice. Only where the server checks that the body says
+    /// the same.
     fn call_of_head(&self, exchange: &Exchange<'_>) -> Option<Call> {
         let headers = exchange.received();
-        let text = |name: &str| headers.get(name).and_then(|value| std::str::from_utf8(value).ok());
+        let text = |name: &str| headers.sole(name).and_then(|value| std::str::from_utf8(value).ok());
         if text("mcp-protocol-version") != Some(Call::NAMED_IN_HEADS) {
             return None;
         }
@@ -123,7 +128,7 @@ impl Middleware for RpcCall {
         if !is_call(exchange) {
             return self.pass(exchange);
         }
-        if self.is_federation
+        if self.is_head_checked
             && let Some(call) = self.call_of_head(exchange)
         {
             exchange.decisions.is_head_call = true;

@@ -47,6 +47,9 @@ pub struct ApiExtensions {
     pub llm: Option<LlmGateway>,
     /// The API is one MCP server in front of many.
     pub mcp: Option<McpFederation>,
+    /// The MCP server behind refuses requests of 2026-07-28 whose head names another call than their body (`-32020`), so that rules and limits
+    /// need no body. With a server that does not, clients could call what is closed to them.
+    pub mcp_server_checks_heads: bool,
     /// Settings of the OAuth 2.0 server that are not in Tyk.
     pub oauth: OAuthRules,
     /// What applies to limits while the store is unavailable: to those of the API, and to those of keys without a setting. If not
@@ -95,6 +98,9 @@ impl ApiExtensions {
         }
         if let Some(mcp) = &self.mcp {
             mcp.check(api.is_mcp(), findings);
+        }
+        if self.mcp_server_checks_heads && !api.is_mcp() {
+            findings.error(&JsonPath::of("tollgate.mcp_server_checks_heads"), "needs application_protocol \"mcp\"");
         }
         if let Some(proxy) = &self.authorization_proxy {
             proxy.check(api, findings);

@@ -9,6 +9,8 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::io::{self, BufRead};
 
+/// No gateway writes more lines.
+const NUMBER_MAX: u64 = 1 << 53;
 /// Before the hash at the end of a line.
 const HASH: &str = ",\"hash\":\"";
 
@@ -31,13 +33,21 @@ impl AuditKey {
 }
 
 /// The end of a chain: the number and the hash of its last line.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditChain {
     /// 0 before the first line.
-    #[serde(rename = "seq")]
     pub number: u64,
     /// What [`AuditKey`] makes of the line before its hash, in hexadecimal digits; empty before the first line.
     pub hash: String,
+}
+
+/// The end of a chain, as it is kept beside a file.
+#[derive(Serialize, Deserialize)]
+struct KeptEnd {
+    seq: u64,
+    hash: String,
+    /// What [`AuditKey`] makes of the two.
+    seal: String,
 }
 
 /// A line before its hash.
@@ -63,6 +73,23 @@ impl AuditChain {
         last.map(|line| AuditChain { number: line.number, hash: line.hash }).unwrap_or_default()
     }
 
+    /// The end that [`to_kept`](Self::to_kept) has written; `None` for anything else, such as one without the key.
+    pub fn of_kept(text: &[u8], key: &AuditKey) -> Option<Self> {
+        let KeptEnd { seq, hash, seal } = serde_json::from_slice(text).ok()?;
+        // Without a key, anybody who can write the file can seal it.
+        let is_plain = seq <= NUMBER_MAX && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (is_plain && key.hash(&seal_text(seq, &hash)) == seal).then_some(AuditChain { number: seq, hash })
+    }
+
+    /// The end as it is kept beside a file.
+    ///
+    /// # Errors
+    /// It can't be written as JSON.
+    pub fn to_kept(&self, key: &AuditKey) -> serde_json::Result<Vec<u8>> {
+        let seal = key.hash(&seal_text(self.number, &self.hash));
+        serde_json::to_vec(&KeptEnd { seq: self.number, hash: self.hash.clone(), seal })
+    }
+
     /// Leaves out the numbers of changes that are lost, so that a gap shows.
     pub fn skip(&mut self, lost: u64) {
         self.number = self.number.saturating_add(lost);
@@ -79,6 +106,11 @@ impl AuditChain {
         *self = AuditChain { number, hash: key.hash(body) };
         Ok(format!("{body}{HASH}{}\"}}\n", self.hash))
     }
+}
+
+/// Nothing that a line may be: those are objects.
+fn seal_text(number: u64, hash: &str) -> String {
+    format!("end {number} {hash}")
 }
 
 /// A line whose hash is right.

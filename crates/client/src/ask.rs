@@ -346,7 +346,7 @@ fn accepted((status, document): (u16, Value)) -> Result<Value, CommandFailure> {
 }
 
 /// Writes text to standard output; it is not an error if the reader is gone.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     let text = text.trim_end();
     if !text.is_empty() {
         let _ = writeln!(std::io::stdout(), "{}", visible::text(text));

@@ -10,8 +10,7 @@ mod screen;
 mod screen_absent;
 mod text;
 
-use crate::ask::{GatewayAddress, TlsOf, secret_of};
-use crate::visible;
+use crate::ask::{GatewayAddress, TlsOf, print, secret_of};
 use clap::{Args, ValueEnum};
 use client::TopClient;
 use sample::{Sample, View};
@@ -75,9 +74,9 @@ pub fn top(options: TopOptions, tls: TlsOf) -> Result<(), Box<dyn Error>> {
         std::thread::sleep(interval);
         let view = View::between(&first, &Sample::take(&client, asked)?);
         if options.json {
-            println!("{}", view.to_json())
+            print(&view.to_json().to_string())
         } else {
-            print!("{}", visible::text(&text::table(&view)))
+            print(&text::table(&view))
         }
         return Ok(());
     }

@@ -153,8 +153,8 @@ return(method,body,lines2)=>{let headers=key&&!keyId?{...lines2,[header2]:key}:l
 key_id:keyId,key_header:header2})}}var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){
 return this.version||await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
-exchange);let found2=exchange.message.result[member];if(Array.isArray(found2)&&entries.push(...found2.filter(one=>typeof one=="object"&&one)),cursor=exchange.message.
-result.nextCursor??void 0,cursor===void 0)break}return entries}end(){this.session&&this.post("DELETE","",{}).catch(()=>{}),this.session=this.version=null}async begin(){
+exchange);let found2=exchange.message.result[member];if(Array.isArray(found2))for(let one of found2)one&&typeof one=="object"&&entries.push(one);if(cursor=exchange.
+message.result.nextCursor??void 0,cursor===void 0)break}return entries}end(){this.session&&this.post("DELETE","",{}).catch(()=>{}),this.session=this.version=null}async begin(){
 let params={protocolVersion:`"${LEGACY}"`,capabilities:"{}",clientInfo:JSON.stringify(CLIENT)},begun=await this.send("initialize",params);if(begun.message?.result){
 this.session=header(begun.tried,"mcp-session-id"),this.version=String(begun.message.result.protocolVersion??LEGACY),await this.post("POST",'{"jsonrpc":"2.0","me\
 thod":"notifications/initialized"}',{});return}if(begun.tried.steps.some(step=>step.decision==="refuse")||!begun.tried.upstream?.status)throw new Refused(begun);

@@ -155,7 +155,7 @@ impl AuditWriter {
         if self.written != Some((facts.ino(), facts.len())) {
             let (end, is_cut) = end_of(&mut file, facts.len(), &self.key)?;
             // Not the end of the file alone: lines may have been cut off.
-            chain = [chain, kept_end(&self.path), end].into_iter().max_by_key(|end| end.number).unwrap_or_default();
+            chain = [chain, kept_end(&self.path, &self.key), end].into_iter().max_by_key(|end| end.number).unwrap_or_default();
             // What is appended must not be glued to a line that a crash has cut.
             if is_cut {
                 text.push('\n');
@@ -182,7 +182,7 @@ impl AuditWriter {
             return Err(fault);
         }
         self.lost.fetch_sub(lost, Ordering::Relaxed);
-        if let Err(fault) = keep_end(&self.path, &chain) {
+        if let Err(fault) = keep_end(&self.path, &chain, &self.key) {
             tracing::warn!(path = %self.path.display(), %fault, "the end of the audit file can't be noted beside it");
         }
         self.chain = chain;
@@ -204,15 +204,19 @@ fn end_of(file: &mut File, length: u64, key: &AuditKey) -> io::Result<(AuditChai
 }
 
 /// The end of the chain as it was kept beside the file; the beginning of a chain if nothing was.
-fn kept_end(path: &Path) -> AuditChain {
-    fs::read(audit_end(path)).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+fn kept_end(path: &Path, key: &AuditKey) -> AuditChain {
+    let Ok(text) = fs::read(audit_end(path)) else { return AuditChain::default() };
+    AuditChain::of_kept(&text, key).unwrap_or_else(|| {
+        tracing::warn!(path = %audit_end(path).display(), "the noted end of the audit file is not one that a gateway with this audit_key wrote");
+        AuditChain::default()
+    })
 }
 
-fn keep_end(path: &Path, chain: &AuditChain) -> io::Result<()> {
+fn keep_end(path: &Path, chain: &AuditChain, key: &AuditKey) -> io::Result<()> {
     let place = audit_end(path);
     let new = place.with_extension("end.new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    file.write_all(&serde_json::to_vec(chain)?)?;
+    file.write_all(&chain.to_kept(key)?)?;
     fs::rename(&new, &place)
 }
 

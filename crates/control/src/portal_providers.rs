@@ -22,7 +22,9 @@ fn party(settings: &PortalSettings, provider: &PortalProvider, shared: &GatewayS
         redirect_uri: format!("{}/sign-in/{}/callback", settings.url, provider.name),
         scopes: std::iter::once("email".to_owned()).chain(provider.scopes.iter().cloned()).collect(),
         algorithms: provider.algorithms.clone(),
-        needed_claims: ["email", "email_verified"].map(str::to_owned).to_vec(),
+        // Whoever has an account needs none of them.
+        needed_claims: Vec::new(),
+        wanted_claims: ["email", "email_verified"].map(str::to_owned).to_vec(),
     };
     SignInProvider::new(party, &provider_rules(shared), shared.registry.auth_client.clone())
 }

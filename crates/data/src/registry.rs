@@ -31,7 +31,7 @@ use tollgate_access::secret::random_bytes;
 use tollgate_balance::{RetryBudget, TargetHealth};
 use tollgate_cache::{ApiCache, ApiCacheSettings, Cache, CacheSettings, Purge};
 use tollgate_cluster::CachePurge;
-use tollgate_engine::{Address, AddressLimit, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
+use tollgate_engine::{Address, AddressCounts, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail};
@@ -109,7 +109,7 @@ struct KeptState {
     targets: Interned<TargetKey, Target>,
     limits: Interned<String, Limiter>,
     limit_tables: Interned<String, LimitTable>,
-    address_limits: Interned<(String, u32), AddressLimit>,
+    address_counts: Interned<String, AddressCounts>,
     breakers: Interned<BreakerPlace, Breaker>,
     turns: Interned<String, AtomicUsize>,
     target_healths: Interned<(PoolName, String), TargetHealth>,
@@ -251,10 +251,9 @@ impl Registry {
         self.kept.limit_tables.get_or(name.clone(), || LimitTable::new(name, algorithm, shared))
     }
 
-    /// What counts the requests in progress of an API by address. Another maximum begins to count anew.
-    pub fn address_limit(&self, api: &str, per_address: u32) -> Arc<AddressLimit> {
-        // Whoever asks knows who is exempt.
-        self.kept.address_limits.get_or((api.to_owned(), per_address), || AddressLimit::new(per_address, Arc::new(|_| false)))
+    /// What counts the requests in progress of an API by address.
+    pub fn address_counts(&self, api: &str) -> Arc<AddressCounts> {
+        self.kept.address_counts.get_or(api.to_owned(), AddressCounts::default)
     }
 
     /// The breaker of an endpoint.
@@ -453,7 +452,7 @@ impl Registry {
             targets,
             limits,
             limit_tables,
-            address_limits,
+            address_counts,
             breakers,
             turns,
             target_healths,
@@ -473,7 +472,7 @@ impl Registry {
         targets.purge();
         limits.purge();
         limit_tables.purge();
-        address_limits.purge();
+        address_counts.purge();
         breakers.purge();
         turns.purge();
         target_healths.purge();

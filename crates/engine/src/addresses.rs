@@ -21,18 +21,24 @@ pub fn client_network(address: IpAddr) -> u128 {
     }
 }
 
-/// Counts connections, or other things of clients, by client address and limits them.
-pub struct AddressLimit {
-    connections_max: u32,
-    /// Addresses of proxies, which are not limited: their connections belong to many clients.
-    is_exempt: TrustedProxies,
+/// Counts connections, or other things of clients, by client address.
+#[derive(Default)]
+pub struct AddressCounts {
     hasher: RandomState,
     parts: [Mutex<HashMap<u128, u32>>; PARTS],
 }
 
+/// Limits the connections of each client address.
+pub struct AddressLimit {
+    connections_max: u32,
+    /// Addresses of proxies, which are not limited: their connections belong to many clients.
+    is_exempt: TrustedProxies,
+    counts: Arc<AddressCounts>,
+}
+
 /// One in the count of its address; dropping it decrements the count.
 pub struct IpPermit {
-    limit: Arc<AddressLimit>,
+    counts: Arc<AddressCounts>,
     network: u128,
 }
 
@@ -43,26 +49,34 @@ pub struct LimitReached;
 impl AddressLimit {
     /// Allows each address `connections_max` connections; exempt addresses are not limited.
     pub fn new(connections_max: u32, is_exempt: TrustedProxies) -> Self {
-        let (hasher, parts) = (RandomState::new(), Default::default());
-        AddressLimit { connections_max, is_exempt, hasher, parts }
+        AddressLimit { connections_max, is_exempt, counts: Arc::default() }
     }
 
     /// Counts one more. `Ok(None)` if the address is exempt.
     ///
     /// # Errors
     /// The address has all that it may have.
-    pub fn seat(self: &Arc<Self>, address: IpAddr) -> Result<Option<IpPermit>, LimitReached> {
+    pub fn seat(&self, address: IpAddr) -> Result<Option<IpPermit>, LimitReached> {
         if (self.is_exempt)(address.to_canonical()) {
             return Ok(None);
         }
+        self.counts.seat(address, self.connections_max).map(Some)
+    }
+}
+
+impl AddressCounts {
+    /// Counts one more of an address that may have `most`.
+    ///
+    /// # Errors
+    /// It has as many, or more since it may have fewer.
+    pub fn seat(self: &Arc<Self>, address: IpAddr, most: u32) -> Result<IpPermit, LimitReached> {
         let network = client_network(address);
         self.with_part(network, |part| {
-            let open = part.entry(network).or_default();
-            if *open >= self.connections_max {
+            if part.get(&network).copied().unwrap_or_default() >= most {
                 return Err(LimitReached);
             }
-            *open += 1;
-            Ok(Some(IpPermit { limit: self.clone(), network }))
+            *part.entry(network).or_default() += 1;
+            Ok(IpPermit { counts: self.clone(), network })
         })
     }
 
@@ -76,7 +90,7 @@ impl AddressLimit {
 
 impl Drop for IpPermit {
     fn drop(&mut self) {
-        self.limit.with_part(self.network, |part| match part.get_mut(&self.network) {
+        self.counts.with_part(self.network, |part| match part.get_mut(&self.network) {
             Some(open) if *open > 1 => *open -= 1,
             _ => {
                 part.remove(&self.network);

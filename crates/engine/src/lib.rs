@@ -47,7 +47,7 @@ mod tunnel;
 mod turn;
 mod unsent;
 
-pub use addresses::{AddressLimit, IpPermit, LimitReached, client_network};
+pub use addresses::{AddressCounts, AddressLimit, IpPermit, LimitReached, client_network};
 pub use counter::Counter;
 pub use engine::{Engine, EngineConfig, ListenerControl, OpenListener};
 pub use fault::{Fault, FaultKind, FaultReason};

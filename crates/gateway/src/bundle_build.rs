@@ -11,7 +11,7 @@ pub(crate) fn bundle(command: &BundleCommand) -> ExitCode {
     let BundleCommand::Build(options) = command;
     match build(options) {
         Ok(said) => {
-            println!("{said}");
+            say!("{said}");
             ExitCode::SUCCESS
         }
         Err(why) => {

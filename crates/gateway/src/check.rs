@@ -22,7 +22,7 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     let (mut basis, mut failed) = basis(options);
     basis.settings.documents.warns_of_examples = options.examples;
     let Some(files) = files(options) else {
-        println!("tollgate: no configuration is found: name one, or the files to check");
+        say!("tollgate: no configuration is found: name one, or the files to check");
         return ExitCode::FAILURE;
     };
     let tables = load_routing_file(&basis.settings, &basis.registry);
@@ -32,6 +32,13 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     for file in &files {
         failed |= match file.is_dir() {
             true => check_directory(file, &basis),
+            false if file.exists() && !file.is_file() => {
+                say!(
+                    "{}: not usable: it is a pipe or a device, and a check reads more than once: write it into a file",
+                    file.display()
+                );
+                true
+            }
             false if has_manifests(file) => check_manifests(file, &basis.settings, &basis.registry),
             false if is_definition(file) => check_definition(&ApiFile::at(file.clone()), &basis).is_none(),
             false => report(file, &config_problems(file)),
@@ -80,7 +87,7 @@ fn basis(options: &CheckOptions) -> (CheckBasis, bool) {
         Err(problems) => {
             // A file in the list is reported when it is checked itself.
             let is_reported = options.files.is_empty() || options.files.contains(&file);
-            problems.iter().filter(|_| !is_reported).for_each(|problem| println!("{problem}"));
+            problems.iter().filter(|_| !is_reported).for_each(|problem| say!("{problem}"));
             (none(), !is_reported)
         }
     }
@@ -92,7 +99,7 @@ fn check_directory(directory: &Path, basis: &CheckBasis) -> bool {
     let files = match api_files(directory) {
         Ok(files) => files,
         Err(error) => {
-            println!("{}: error: cannot be read: {error}", directory.display());
+            say!("{}: error: cannot be read: {error}", directory.display());
             return true;
         }
     };
@@ -101,7 +108,7 @@ fn check_directory(directory: &Path, basis: &CheckBasis) -> bool {
     let is_here = |api: &Arc<CompiledApi>| basis.settings.has_tag_of(&api.tags);
     let usable: Vec<_> = checked.into_iter().filter_map(|(path, api)| Some((path, api.filter(is_here)?))).collect();
     let together = problems_together(&usable, &basis.settings, &basis.registry);
-    together.iter().for_each(|problem| println!("{problem}"));
+    together.iter().for_each(|problem| say!("{problem}"));
     failed || together.iter().any(Problem::is_error)
 }
 
@@ -122,12 +129,12 @@ fn check_definition(file: &ApiFile, basis: &CheckBasis) -> Option<Arc<CompiledAp
 /// Prints the problems of a file. Whether there are errors among them.
 fn report(file: &Path, problems: &[Problem]) -> bool {
     for problem in problems {
-        println!("{problem}");
+        say!("{problem}");
     }
     let count = |level| problems.iter().filter(|problem| problem.level == level).count();
     let (errors, warnings, ignored) = (count(Level::Error), count(Level::Warning), count(Level::Ignored));
     let verdict = if errors > 0 { "not usable" } else { "ok" };
-    println!("{}: {verdict}: {errors} errors, {warnings} warnings, {ignored} ignored fields", file.display());
+    say!("{}: {verdict}: {errors} errors, {warnings} warnings, {ignored} ignored fields", file.display());
     errors > 0
 }
 

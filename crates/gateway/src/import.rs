@@ -55,11 +55,11 @@ fn imported(options: &MoveOptions) -> Result<ExitCode, String> {
     }
     match options.report {
         ReportFormat::Text => {
-            print!("{}", imported.report.to_text());
-            println!("read as {}", imported.format.name());
-            said.iter().for_each(|line| println!("{line}"));
+            say!("{}", imported.report.to_text().trim_end());
+            say!("read as {}", imported.format.name());
+            said.iter().for_each(|line| say!("{line}"));
         }
-        ReportFormat::Json => println!("{:#}", as_json(&imported)),
+        ReportFormat::Json => say!("{:#}", as_json(&imported)),
     }
     Ok(if imported.report.is_less_protected() { ExitCode::from(LESS_PROTECTED) } else { ExitCode::SUCCESS })
 }
@@ -105,8 +105,8 @@ fn proven(options: &MoveOptions, old: &str, new: &str) -> Result<ExitCode, Strin
     bar.finish_and_clear();
     let proof: Proof = proof?;
     match options.report {
-        ReportFormat::Text => println!("{}", proof.to_text()),
-        ReportFormat::Json => println!("{:#}", proof.to_json()),
+        ReportFormat::Text => say!("{}", proof.to_text()),
+        ReportFormat::Json => say!("{:#}", proof.to_json()),
     }
     Ok(if proof.differs() { ExitCode::from(ANSWERED_DIFFERENTLY) } else { ExitCode::SUCCESS })
 }

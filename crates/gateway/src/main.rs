@@ -1,7 +1,15 @@
 //! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::print_stdout, reason = "say! outlasts a reader that has gone"))]
 // Without a part, some code that only this part uses remains.
 #![cfg_attr(not(feature = "wasm"), allow(dead_code))]
+
+/// Writes a line to standard output. It is not an error if the reader has gone.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        let _ = std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($text)*)));
+    }};
+}
 
 mod acme;
 mod announcement;
@@ -54,7 +62,7 @@ fn main() -> ExitCode {
         cli::CliCommand::Version(options) => verify::version(&options),
         cli::CliCommand::Check(options) => return check::check(&options),
         cli::CliCommand::Schema(options) => {
-            println!("{:#}", schema::schema(options.document));
+            say!("{:#}", schema::schema(options.document));
             Ok(())
         }
         cli::CliCommand::Completions(options) => manual::print_completions(options.shell),

@@ -31,7 +31,7 @@ pub(crate) fn check_manifests(file: &Path, settings: &Settings, registry: &std::
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => {
-            println!("{shown}: error: cannot be read: {error}");
+            say!("{shown}: error: cannot be read: {error}");
             return true;
         }
     };
@@ -41,7 +41,7 @@ pub(crate) fn check_manifests(file: &Path, settings: &Settings, registry: &std::
         match read_text(document.text.as_bytes()) {
             Ok(object) => objects.push(object),
             Err(why) => {
-                println!("{shown}:{}: error: {why}", document.line);
+                say!("{shown}:{}: error: {why}", document.line);
                 errors += 1;
             }
         }
@@ -49,7 +49,7 @@ pub(crate) fn check_manifests(file: &Path, settings: &Settings, registry: &std::
     let findings = match check_objects(objects) {
         Ok(findings) => findings,
         Err(error) => {
-            println!("{shown}: error: {error}");
+            say!("{shown}: error: {error}");
             return true;
         }
     };
@@ -60,20 +60,20 @@ pub(crate) fn check_manifests(file: &Path, settings: &Settings, registry: &std::
     lines.sort_by_key(|line| line.number);
     for line in &lines {
         let number = line.number.map(|number| format!("{number}:")).unwrap_or_default();
-        println!("{shown}:{number} {}: {}: {}: {}", line.level, line.object, line.subject, line.reason);
+        say!("{shown}:{number} {}: {}: {}: {}", line.level, line.object, line.subject, line.reason);
         errors += usize::from(line.level == "error");
     }
     for (id, definition) in definitions {
         let compiled = DefinitionText::of(definition.to_string().as_bytes()).compile(None, settings, registry);
         for problem in compiled.err().into_iter().flatten() {
-            println!("{shown}: {id}: {problem}");
+            say!("{shown}: {id}: {problem}");
             errors += 1;
         }
     }
     let count = |level: &str| lines.iter().filter(|line| line.level == level).count();
     let verdict = if errors > 0 { "not usable as it is" } else { "ok" };
     let (carried, approximated, lost) = (count("carried"), count("approximated"), count("no effect"));
-    println!("{shown}: {verdict}: {errors} errors, {lost} without effect, {approximated} approximated, {carried} carried over");
+    say!("{shown}: {verdict}: {errors} errors, {lost} without effect, {approximated} approximated, {carried} carried over");
     errors > 0
 }
 

@@ -197,9 +197,9 @@ impl Copy {
 
     fn report(self, options: &MigrateOptions) -> Result<(), Box<dyn Error>> {
         let done = if self.is_dry { "would copy" } else { "copied" };
-        println!("tollgate: {done} from {} to {}", options.from, options.to);
+        say!("tollgate: {done} from {} to {}", options.from, options.to);
         for (name, MigratedCount { new, replaced }) in self.counts.iter().filter(|(_, count)| count.new + count.replaced > 0) {
-            println!("  {name}: {} ({new} new, {replaced} there already)", new + replaced);
+            say!("  {name}: {} ({new} new, {replaced} there already)", new + replaced);
         }
         for what in &self.left_out {
             eprintln!("tollgate: left out: {what}");

@@ -333,7 +333,7 @@ impl Ending {
 /// Runs the mock upstream.
 pub(crate) fn mock(options: MockOptions) -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(options.listen).map_err(|error| format!("cannot listen on {}: {error}", options.listen))?;
-    println!("tollgate: mock upstream on http://{}", listener.local_addr()?);
+    say!("tollgate: mock upstream on http://{}", listener.local_addr()?);
     Ok(tollgate_mock_upstream::serve(listener, None, OtherPaths::Description)?)
 }
 

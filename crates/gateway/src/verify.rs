@@ -23,7 +23,7 @@ const SIGNATURE_BYTES: usize = 2 + 8 + 64;
 
 /// Prints the version, and with `--verify` what the list says about this program.
 pub(crate) fn version(options: &VersionOptions) -> Result<(), Box<dyn std::error::Error>> {
-    println!("tollgate {}", env!("CARGO_PKG_VERSION"));
+    say!("tollgate {}", env!("CARGO_PKG_VERSION"));
     let Some(list) = &options.verify else { return Ok(()) };
     let key = match &options.key {
         Some(file) => key_line(&read(file)?).map_err(|why| format!("{}: {why}", file.display()))?,
@@ -37,7 +37,7 @@ pub(crate) fn version(options: &VersionOptions) -> Result<(), Box<dyn std::error
     let sum = sum_of(Path::new(RUNNING))?;
     let name =
         named(&sums, &sum).ok_or_else(|| format!("{}: does not list this program, whose SHA-256 is {sum}", list.display()))?;
-    println!("this program is {name}, and {} is signed with the key {}", list.display(), number(&key));
+    say!("this program is {name}, and {} is signed with the key {}", list.display(), number(&key));
     Ok(())
 }
 

@@ -157,6 +157,12 @@ impl Asked {
         if matches!(self.surface, Surface::Media(_)) {
             return Ok(Outlook { is_free: true, ..Outlook::default() });
         }
+        // Google's embeddings take files and pictures too, which the bytes of a request bound as little as documents by URL.
+        if let Surface::Embeddings(api @ (EmbeddingApi::Gemini | EmbeddingApi::GeminiBatch)) = &self.surface
+            && is_strict
+        {
+            api.read(&self.body, REQUEST_BYTES_MAX)?;
+        }
         let Surface::Talk(api) = &self.surface else { return Ok(Outlook { prompt: by_bytes, ..Outlook::default() }) };
         let hides_thoughts = hides_thoughts(model);
         let ask = match self.ask(*api) {

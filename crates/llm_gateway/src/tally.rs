@@ -82,7 +82,17 @@ impl Tally {
 
     fn progress(&self) -> Progress {
         let is_complete = matches!(self.outcome, LlmOutcome::Ok);
-        Progress { usage: self.usage, text_bytes: self.text_bytes, tokens: self.tokens, is_complete }
+        Progress { usage: self.told_usage(), text_bytes: self.text_bytes, tokens: self.tokens, is_complete }
+    }
+
+    /// What the provider tells. No prompt has no tokens, and no text that was seen.
+    fn told_usage(&self) -> Option<Usage> {
+        let is_counted = self.prompt_likely.is_some_and(|tokens| tokens > 0);
+        let is_textless = |usage: &Usage| usage.output == 0 && self.text_bytes > 0 && self.outcome == LlmOutcome::Ok;
+        self.usage.map(|usage| {
+            let cannot_be = is_counted && (usage.input == 0 || is_textless(&usage));
+            Usage { is_doubtful: usage.is_doubtful || cannot_be, ..usage }
+        })
     }
 }
 
@@ -90,7 +100,8 @@ impl Drop for Tally {
     fn drop(&mut self) {
         self.figures.add(self.outcome);
         self.figures.add_duration(self.report.operation(), self.outcome, self.report.took_ns());
-        if let Some(usage) = self.usage {
+        let told_usage = self.told_usage();
+        if let Some(usage) = told_usage {
             let usage = usage.bounded();
             if let Some(told) = &self.told {
                 // Once: an answer has one end.
@@ -104,7 +115,7 @@ impl Drop for Tally {
         }
         let is_complete = self.outcome == LlmOutcome::Ok;
         let prompt_likely = self.prompt_likely.or(self.usage.map(|_| 0)).filter(|_| self.is_sent);
-        let used = prompt_likely.map(|prompt| used(self.usage, is_complete, (prompt, self.text_bytes), self.price.as_ref()));
+        let used = prompt_likely.map(|prompt| used(told_usage, is_complete, (prompt, self.text_bytes), self.price.as_ref()));
         let bound_by = self.holdings.bound_by().filter(|_| self.outcome == LlmOutcome::Cut || self.stop == Some(Stop::OutputLimit));
         self.report.ends((self.outcome, self.stop), &self.reason, used, bound_by);
         let holdings = std::mem::take(&mut self.holdings);

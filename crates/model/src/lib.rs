@@ -13,6 +13,7 @@ pub mod distribution;
 pub mod error_override;
 pub mod events;
 pub mod expiry;
+pub mod hidden_character;
 pub mod json_document;
 pub mod key;
 pub mod members;

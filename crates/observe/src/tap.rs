@@ -172,16 +172,18 @@ impl RequestWatch {
     fn set_flags(&self) {
         let tail = if self.tails.load().is_empty() { 0 } else { TAIL };
         let top = if self.tops.load().is_empty() { 0 } else { TOP };
-        let failing = if tollgate_clock::unix_s() < self.failing_until_s.load(Ordering::Relaxed) { FAILING } else { 0 };
         let live = if self.live.load().is_empty() { 0 } else { LIVE };
-        self.flags.store(tail | top | failing | live, Ordering::Relaxed);
+        let failing = || if tollgate_clock::unix_s() < self.failing_until_s.load(Ordering::SeqCst) { FAILING } else { 0 };
+        self.flags.store(tail | top | failing() | live, Ordering::SeqCst);
+        // One may have failed meanwhile.
+        self.flags.fetch_or(failing(), Ordering::SeqCst);
     }
 
     /// Makes records of all requests for some seconds.
     fn note_failure(&self) {
         let until = tollgate_clock::unix_s() + FAILING_S;
-        if self.failing_until_s.swap(until, Ordering::Relaxed) < until {
-            self.flags.fetch_or(FAILING, Ordering::Relaxed);
+        if self.failing_until_s.swap(until, Ordering::SeqCst) < until {
+            self.flags.fetch_or(FAILING, Ordering::SeqCst);
         }
     }
 

@@ -50,8 +50,12 @@ impl Portal {
             let entrance = self.entrance(issuer, identity);
             return Ok(ProviderEntry::Session(sessions::start_from(&self.documents, &developer, entrance, now).await?));
         }
-        let mail = identity.verified_email().ok_or_else(|| {
-            PortalRefusal::new(403, "no_mail", "The provider does not say that it has verified a mail address of yours")
+        let mail = identity.verified_email().ok_or_else(|| match &identity.incomplete {
+            Some(why) => {
+                tracing::warn!(issuer, why, "a developer's mail address can't be asked for at a provider");
+                PortalRefusal::new(502, "unreachable", "The provider can't be asked at the moment")
+            }
+            None => PortalRefusal::new(403, "no_mail", "The provider does not say that it has verified a mail address of yours"),
         })?;
         let mail = mail_address(&mail)?;
         if Developer::read(&self.documents, &Developer::id_of(&mail)).await?.is_some() {

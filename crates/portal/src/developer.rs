@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use tollgate_model::hexadecimal;
+use tollgate_model::hidden_character::is_hidden;
 use tollgate_store::StoreFault;
 
 /// Teams of a developer.
@@ -114,10 +115,7 @@ pub(crate) fn mail_address(text: &str) -> Result<String, PortalRefusal> {
 pub(crate) fn plain_name(member: &str, text: &str) -> Result<String, PortalRefusal> {
     let text = text.trim();
     // Characters that change the direction of text could make a name look like another one.
-    let is_odd = |c: char| {
-        c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || text.contains(is_odd) {
+    if text.is_empty() || text.chars().count() > NAME_CHARS_MAX || text.contains(is_hidden) {
         return Err(PortalRefusal::invalid(format!("{member}: must be a text of 1 to {NAME_CHARS_MAX} characters in one line")));
     }
     Ok(text.to_owned())

@@ -165,7 +165,7 @@ async fn run(route: &'static PortalRoute, portal: Arc<Portal>, path: RawPathPara
 async fn answer(route: &'static PortalRoute, portal: Arc<Portal>, path: RawPathParams, request: Request) -> PortalResult {
     own_pages::check_origin(request.headers())?;
     let address = address_of(&request);
-    let session = own_pages::session_token(request.headers());
+    let session = own_pages::session_token(request.headers(), &portal);
     let developer = match &session {
         Some(token) => sessions::find(&portal.documents, token).await?,
         None => None,

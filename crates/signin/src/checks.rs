@@ -34,6 +34,7 @@ impl SignInProvider {
             sid: claims.text("sid").map(str::to_owned),
             issued_unix_s: seconds(&claims, "iat").ok_or_else(|| refused("the identity token does not say when it was issued"))?,
             claims,
+            incomplete: None,
             token: token.to_owned(),
         })
     }

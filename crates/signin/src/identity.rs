@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use tollgate_access::jwt::Claims;
+use tollgate_model::hidden_character::is_hidden;
 
 /// Characters of a name for people.
 const NAME_CHARS_MAX: usize = 100;
@@ -17,6 +18,8 @@ pub struct SignedIdentity {
     pub issued_unix_s: u64,
     /// All claims of the token, and those that userinfo adds.
     pub claims: Claims,
+    /// Why claims may be missing that are wanted: the userinfo endpoint did not answer.
+    pub incomplete: Option<String>,
     /// The token itself.
     pub token: String,
 }
@@ -31,10 +34,10 @@ impl SignedIdentity {
         })
     }
 
-    /// A claim that is a text, as people see it: without control characters, at most 100 characters. The subject if there is none.
+    /// A claim that is a text, as people see it: without characters that are not seen or turn others around, at most 100 characters. The subject if there is none.
     pub fn name(&self, claim: &str) -> String {
         let name = self.claims.text(claim).unwrap_or(&self.subject);
-        name.chars().filter(|character| !character.is_control()).take(NAME_CHARS_MAX).collect()
+        name.chars().filter(|character| !is_hidden(*character)).take(NAME_CHARS_MAX).collect()
     }
 
     /// The address of the person's mail, in lower case, if the provider says that it is theirs (`email_verified`).

@@ -39,8 +39,11 @@ pub struct RelyingParty {
     pub scopes: Vec<String>,
     /// Signing algorithms of its tokens; `RS256`, `PS256`, `ES256` and `EdDSA` if empty. Those with a shared secret must not be among them.
     pub algorithms: Vec<String>,
-    /// Claims for which the userinfo endpoint is asked if an identity token has not all of them; dots lead into objects.
+    /// Claims that decide about somebody: the userinfo endpoint is asked if an identity token has not all of them, and nobody signs in if it
+    /// does not answer. Dots lead into objects.
     pub needed_claims: Vec<String>,
+    /// Claims for which it is asked too, and without which people sign in all the same.
+    pub wanted_claims: Vec<String>,
 }
 
 /// A provider.
@@ -152,7 +155,10 @@ impl SignInProvider {
         if self.lacks(&identity.claims)
             && let (Some(endpoint), Some(access)) = (endpoints.userinfo, answer.get("access_token").and_then(Value::as_str))
         {
-            self.complete(&mut identity, endpoint, access).await?;
+            match self.complete(&mut identity, endpoint, access).await {
+                Err(SignInFault::Unreachable(why)) if !self.lacks_needed(&identity.claims) => identity.incomplete = Some(why),
+                completed => completed?,
+            }
         }
         Ok(identity)
     }

@@ -10,12 +10,21 @@ use tollgate_model::members::Members;
 use tollgate_outbound::Call;
 
 impl SignInProvider {
-    /// Whether an identity token has not all claims that are needed.
+    /// Whether an identity token has not all claims that are needed or wanted.
     pub(crate) fn lacks(&self, claims: &Claims) -> bool {
+        self.asked_claims().any(|name| claims.called(name).next().is_none())
+    }
+
+    /// Whether an identity token has not all claims that are needed.
+    pub(crate) fn lacks_needed(&self, claims: &Claims) -> bool {
         self.party.needed_claims.iter().any(|name| claims.called(name).next().is_none())
     }
 
-    /// Adds the needed claims that are missing. Those of the token, which is signed, stay.
+    fn asked_claims(&self) -> impl Iterator<Item = &String> {
+        self.party.needed_claims.iter().chain(&self.party.wanted_claims)
+    }
+
+    /// Adds the claims that are missing. Those of the token, which is signed, stay.
     ///
     /// # Errors
     /// The endpoint does not answer, or tells of somebody else.
@@ -34,9 +43,8 @@ impl SignInProvider {
         if !reply.status.is_success() {
             return Err(SignInFault::Unreachable(format!("the provider's userinfo endpoint answers {}", reply.status)));
         }
-        let is_needed =
-            |name: &str| self.party.needed_claims.iter().any(|needed| needed.split('.').next() == Some(name) || needed == name);
-        let told = Members::parse_some(&reply.body, |name| name == "sub" || is_needed(name));
+        let is_asked = |name: &str| self.asked_claims().any(|asked| asked.split('.').next() == Some(name) || asked == name);
+        let told = Members::parse_some(&reply.body, |name| name == "sub" || is_asked(name));
         let told = told.ok_or_else(|| refused("the userinfo endpoint answers no JSON object"))?;
         // Core 5.3.2: without this comparison, a token of somebody else could be put in.
         if told.get("sub").and_then(Value::as_str) != Some(&*identity.subject) {

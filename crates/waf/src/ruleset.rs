@@ -93,14 +93,28 @@ impl Ruleset {
     /// Compiles files; or everything that is wrong with them.
     pub fn compile(files: &RuleFiles) -> Result<Self, Vec<RuleProblem>> {
         let (words, set) = (&files.words, Ruleset::default());
-        let mut making = Making { set, words, blocks: [false; PHASES], pipelines: Vec::new(), open: None };
+        let mut making = Making { set, words, blocks: [false; PHASES], pipelines: Vec::new(), open: None, skips_to: None };
         let mut problems = Vec::new();
+        let mut skipping = Vec::new();
         for file in &files.rules {
+            let problem = |line: usize, message: String| RuleProblem { file: file.name.clone(), line, message };
+            let mut last = 0;
             for directive in syntax::directives(&file.text) {
+                last = directive.line;
                 if let Err(message) = making.add(&directive) {
-                    let line = directive.line;
-                    problems.push(RuleProblem { file: file.name.clone(), line, message: format!("{}: {message}", directive.name) });
+                    problems.push(problem(last, format!("{}: {message}", directive.name)));
                 }
+                skipping.extend(making.skips_to.take().map(|marker| (marker, problem(last, String::new()))));
+            }
+            // What is left of the chain would never refuse anything.
+            if making.open.take().is_some() {
+                problems.push(problem(last, "the chain of the last rule has no further link".to_owned()));
+            }
+        }
+        for (marker, problem) in skipping {
+            if !making.set.markers.contains_key(&marker) {
+                let message = format!("skipAfter: there is no SecMarker {marker}, so all rules behind this one would be skipped");
+                problems.push(RuleProblem { message, ..problem });
             }
         }
         if problems.is_empty() { Ok(making.set) } else { Err(problems) }
@@ -135,6 +149,8 @@ struct Making<'f> {
     pipelines: Vec<Vec<Transformation>>,
     /// A chain of which not all links are read.
     open: Option<Rule>,
+    /// The marker that the directive just read skips to.
+    skips_to: Option<String>,
 }
 
 impl Making<'_> {
@@ -171,6 +187,9 @@ impl Making<'_> {
         // A link that cannot be read ends its chain: one problem, not one for each link behind it.
         let open = self.open.take();
         let mut read = read?;
+        if let Skip::ToMarker(name) = &read.rule.skip {
+            self.skips_to = Some(name.clone());
+        }
         for link in &mut read.rule.links {
             let known = self.pipelines.iter().position(|pipeline| *pipeline == link.transformations);
             link.pipeline = known.unwrap_or_else(|| {

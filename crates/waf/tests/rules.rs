@@ -60,7 +60,6 @@ fn skips_end_at_markers_and_after_counts() {
     let with = |first: &str, more: &str| matches(&format!("SecAction \"id:1,phase:1,pass,{first}\"\n{all}\n{more}"), &get("/"));
     assert_eq!(with("nolog,skipAfter:END", ""), [4, 5]);
     assert_eq!(with("nolog,skip:1", ""), [3, 4, 5]);
-    assert_eq!(with("nolog,skipAfter:NOWHERE", ""), [5]);
     // A rule that is gone does not move the marker.
     assert_eq!(with("nolog,skipAfter:END", "SecRuleRemoveById 2"), [4, 5]);
     assert_eq!(with("nolog", "SecRuleRemoveById 2-3 5"), [4]);
@@ -293,6 +292,13 @@ fn what_is_wrong_in_rules_is_told_with_its_line() {
         ("SecRule ARGS \"a\" \"id:1,setvar:ip.a=1\"", "only variables of TX can be set"),
         ("SecRule ARGS \"a\" \"id:1,phase:9\"", "\"9\" is not a phase"),
         ("SecAction \"id:1\"\nSecAction \"id:1\"", "test.conf:2: SecAction: the id 1 is that of another rule"),
+        // What would let everything pass, or never refuse anything.
+        ("SecAction \"id:1,skipAfter:END\"", "test.conf:1: skipAfter: there is no SecMarker END"),
+        ("SecRule ARGS \"a\" \"id:1,deny,chain\"", "test.conf:1: the chain of the last rule has no further link"),
+        (
+            "SecAction \"id:1\"\nSecRule ARGS \"a\" \"id:2,deny,chain\"\nSecMarker A",
+            "the chain of the last rule has no further link",
+        ),
         ("Include /etc/passwd", "test.conf:1: Include: this directive is not supported"),
         ("SecRemoteRules key https://a.test/", "SecRemoteRules: this directive is not supported"),
     ] {

@@ -37,7 +37,8 @@ enum AuditCommand {
 }
 
 pub(super) fn run(AuditOptions { command: AuditCommand::Verify { key_file, files } }: AuditOptions) -> Result<(), CommandFailure> {
-    let mut check = AuditCheck::new(key_file.as_deref().map_or(Ok(AuditKey::default()), key)?);
+    let key = key_file.as_deref().map_or(Ok(AuditKey::default()), read_key)?;
+    let mut check = AuditCheck::new(key.clone());
     let mut told = Vec::new();
     for file in &files {
         let unreadable = |error: std::io::Error| CommandFailure::Refused(format!("{}: {error}", file.display()));
@@ -48,8 +49,16 @@ pub(super) fn run(AuditOptions { command: AuditCommand::Verify { key_file, files
         };
         check.read(BufReader::new(File::open(file).map_err(unreadable)?), tell).map_err(unreadable)?;
     }
+    if check.span().is_none() && check.faults() > 0 {
+        let key = match key_file {
+            None => "if the gateway has an audit_key, name a file with it: --key-file",
+            Some(_) => "the gateway's audit_key is another one",
+        };
+        let lines = check.faults();
+        return Err(CommandFailure::Refused(format!("no hash fits in {lines} lines: this is no audit file, or {key}")));
+    }
     let end = check.span().map(|(_, end)| end.clone()).unwrap_or_default();
-    let missing = files.last().and_then(|file| cut_off(file, &end));
+    let missing = files.last().and_then(|file| cut_off(file, &end, &key));
     let more = (check.faults().saturating_sub(told.len())).checked_sub(1).map(|more| format!("and {} more", more + 1));
     told.extend(more);
     told.extend(missing);
@@ -64,7 +73,7 @@ pub(super) fn run(AuditOptions { command: AuditCommand::Verify { key_file, files
 }
 
 /// The key in a file: its text, without the line end that editors add.
-fn key(file: &Path) -> Result<AuditKey, CommandFailure> {
+fn read_key(file: &Path) -> Result<AuditKey, CommandFailure> {
     let refused = |why: &str| CommandFailure::Refused(format!("{}: {why}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| refused(&error.to_string()))?;
     match text.trim_end_matches(['\r', '\n']) {
@@ -74,8 +83,10 @@ fn key(file: &Path) -> Result<AuditKey, CommandFailure> {
 }
 
 /// What is missing at the end of the newest file, by what the gateway has kept beside it.
-fn cut_off(file: &Path, end: &AuditChain) -> Option<String> {
-    let kept: AuditChain = serde_json::from_slice(&fs::read(audit_end(file)).ok()?).ok()?;
+fn cut_off(file: &Path, end: &AuditChain, key: &AuditKey) -> Option<String> {
+    let Some(kept) = AuditChain::of_kept(&fs::read(audit_end(file)).ok()?, key) else {
+        return Some(format!("{}: what was noted beside it about its last line is not what was written", file.display()));
+    };
     let is_other = kept.number > end.number || (kept.number == end.number && kept.hash != end.hash);
     is_other.then(|| format!("{}: the last lines are missing: the gateway wrote up to number {}", file.display(), kept.number))
 }

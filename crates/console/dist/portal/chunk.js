@@ -204,5 +204,5 @@ abel":typeof title=="string"?title:void 0,onCancel:event=>{event.preventDefault(
 "div",{class:"content",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state,set]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
 return first.current!==depends[0]&&(first.current=depends[0],set({value:null,failure:null,waiting:!0,at:null})),fetch2().then(value=>{gone||set({value,failure:null,
 waiting:!1,at:Date.now()/1e3})},failure=>{gone||set(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state,again:()=>again(old=>old+1),
-replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}export{$,E,he,w,S2 as S,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,full,Badge,Button,LinkButton,Panel,Ago,Copy,Empty,
-ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,silent,pages,load,enter,signOut,base,Dialog,useLoaded};
+replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}export{$,E,he,w,S2 as S,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,full,Badge,Button,LinkButton,Panel,Ago,Text,Copy,
+Empty,ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,silent,pages,load,enter,signOut,base,Dialog,useLoaded};

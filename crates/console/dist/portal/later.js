@@ -1,4 +1,4 @@
-import{$,Badge,Button,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,base,call,developer,get,i,link,load,say,segment,useLoaded,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
+import{$,Badge,Button,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,Text,base,call,developer,get,i,link,load,say,segment,useLoaded,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
 P=r}var L={exec:()=>null};function B(r){let e=[];return t=>{let n=Math.max(0,Math.min(3,t-1)),s=e[n];return s||(s=r(n),e[n]=s),s}}function g(r,e=""){let t=typeof r==
 "string"?r:r.source,n={replace:(s,l)=>{let i2=typeof l=="string"?l:l.source;return i2=i2.replace(S.caret,"$1"),t=t.replace(s,i2),n},getRegex:()=>new RegExp(t,e)};
 return n}var be=((r="")=>{try{return!!new RegExp("(?<=1)(?<!1)"+r)}catch{return!1}})(),S={codeRemoveIndent:/^(?: {0,3}\t| {1,4})/gm,listInterruptsParagraph:/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/,
@@ -371,31 +371,34 @@ let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",c
 e":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i(
 "span",{children:decoded(token.text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(
 href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39\
-;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}function Schema({document,schema,depth=0,budget={left:1e3}}){let shown=resolved(document,schema);if(!shown||typeof shown!="object"||depth>6||budget.left<=0)return i(
-"p",{children:"…"});let inner=shown.type==="array"?resolved(document,shown.items):shown,members=Object.entries(object(inner?.properties)).slice(0,100);budget.
-left-=members.length;let required=new Set(list(inner?.required));return members.length===0?i("p",{children:[i("code",{children:kind(document,shown)})," ",text(shown.
-description)]}):i("ul",{class:"schema-members",children:[shown.type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{let value=resolved(
-document,member),nested=Object.keys(object((value?.type==="array"?resolved(document,value.items):value)?.properties)).length>0;return i("li",{children:[i("code",
-{children:name}),required.has(name)&&" *"," ",i("small",{children:kind(document,value)})," ",text(value?.description),nested&&i(Schema,{document,schema:value,depth:depth+
-1,budget})]},name)})]})}function resolved(document,value){let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!="string")
-return at2;if(!reference.startsWith("#/"))return{description:reference};at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(/~1/g,"/").
-replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function kind(document,schema){let shown=resolved(
-document,schema);if(!shown||typeof shown!="object")return"";let type=Array.isArray(shown.type)?shown.type.join(" or "):text(shown.type),values=Array.isArray(shown.
-enum)?`: ${shown.enum.slice(0,20).map(String).join(", ")}`:"";return shown.type==="array"?`list of ${text(resolved(document,shown.items)?.type)||"anything"}`:`${type||
-"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?value:{}}function list(value){
-return Array.isArray(value)?value:[]}function text(value){return typeof value=="string"?value:""}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}var DEPTH_MAX=6,MEMBERS_MAX=100,BODY_MEMBERS_MAX=1e3,REFERENCE_CHARS_MAX=500,VALUES_MAX=20,VALUE_CHARS_MAX=200;function Schema({document,schema,depth=0,budget={
+left:BODY_MEMBERS_MAX}}){let shown=resolved(document,schema);if(!shown||typeof shown!="object"||depth>DEPTH_MAX||budget.left<=0)return i("p",{children:"…"});let inner=shown.
+type==="array"?resolved(document,shown.items):shown,members=Object.entries(object(inner?.properties)).slice(0,MEMBERS_MAX);budget.left-=members.length;let required=new Set(
+list(inner?.required));return members.length===0?i("p",{children:[i("code",{children:kind(document,shown)})," ",text(shown.description)]}):i("ul",{class:"schema\
+-members",children:[shown.type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{let value=resolved(document,member),nested=Object.keys(object(
+(value?.type==="array"?resolved(document,value.items):value)?.properties)).length>0;return i("li",{children:[i("code",{children:name}),required.has(name)&&" *",
+" ",i("small",{children:kind(document,value)})," ",text(value?.description),nested&&i(Schema,{document,schema:value,depth:depth+1,budget})]},name)})]})}function resolved(document,value){
+let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!="string")return at2;if(!reference.startsWith("#/")||reference.length>
+REFERENCE_CHARS_MAX)return{description:reference.slice(0,REFERENCE_CHARS_MAX)};at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(/~1/g,
+"/").replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function kind(document,schema){let shown=resolved(
+document,schema);if(!shown||typeof shown!="object")return"";let type=Array.isArray(shown.type)?shown.type.slice(0,VALUES_MAX).map(written).join(" or "):text(shown.
+type),values=Array.isArray(shown.enum)?`: ${shown.enum.slice(0,VALUES_MAX).map(written).join(", ")}`:"";return shown.type==="array"?`list of ${text(resolved(document,
+shown.items)?.type)||"anything"}`:`${type||"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){return value&&typeof value=="obj\
+ect"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){return typeof value=="string"?value:""}function written(value){
+if(typeof value=="string")return value.slice(0,VALUE_CHARS_MAX);try{return JSON.stringify(value).slice(0,VALUE_CHARS_MAX)}catch{return"…"}}function Folded({title,
+children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
-exchange);let found=exchange.message.result[member];if(Array.isArray(found)&&entries.push(...found.filter(one=>typeof one=="object"&&one)),cursor=exchange.message.
-result.nextCursor??void 0,cursor===void 0)break}return entries}end(){this.session&&this.post("DELETE","",{}).catch(()=>{}),this.session=this.version=null}async begin(){
+exchange);let found=exchange.message.result[member];if(Array.isArray(found))for(let one of found)one&&typeof one=="object"&&entries.push(one);if(cursor=exchange.
+message.result.nextCursor??void 0,cursor===void 0)break}return entries}end(){this.session&&this.post("DELETE","",{}).catch(()=>{}),this.session=this.version=null}async begin(){
 let params={protocolVersion:`"${LEGACY}"`,capabilities:"{}",clientInfo:JSON.stringify(CLIENT)},begun=await this.send("initialize",params);if(begun.message?.result){
 this.session=header(begun.tried,"mcp-session-id"),this.version=String(begun.message.result.protocolVersion??LEGACY),await this.post("POST",'{"jsonrpc":"2.0","me\
 thod":"notifications/initialized"}',{});return}if(begun.tried.steps.some(step=>step.decision==="refuse")||!begun.tried.upstream?.status)throw new Refused(begun);
 if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)throw this.version=null,new Refused(begun)}async send(method,params,name){let id=++this.
 ids,lines={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}c\
-lientCapabilities`]:{}}),lines["Mcp-Method"]=method,name!==void 0&&(lines["Mcp-Name"]=encoded(name)));let written=Object.entries(members).map(([member,text2])=>`${JSON.
-stringify(member)}:${text2}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written}}}`,lines);
+lientCapabilities`]:{}}),lines["Mcp-Method"]=method,name!==void 0&&(lines["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text2])=>`${JSON.
+stringify(member)}:${text2}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines);
 return{tried,...read(tried,id)}}post(method,body,lines){let headers={Accept:"application/json, text/event-stream",...lines};return body&&(headers["Content-Type"]=
 "application/json"),this.session&&(headers["Mcp-Session-Id"]=this.session),this.version&&(headers["MCP-Protocol-Version"]=this.version),this.transport(method,body,
 headers)}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text2){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
@@ -405,24 +408,25 @@ eam")?events(tried.body):[tried.body];for(let text2 of texts)try{let message=JSO
 fault:message.error?String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There \
 is no answer."}}function events(text2){return text2.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(
 5).replace(/^ /,"")).join(`
-`)).filter(Boolean)}var TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429],ANSWER_MS_MAX=2e4;function Tools({api}){let[tools,setTools]=w(null),[failure,setFailure]=w(null),[busy,setBusy]=w(
-!1),list2=async event=>{event.preventDefault();let key=String(new FormData(event.currentTarget).get("key")??"").trim();setBusy(!0),setFailure(null);let client=new McpClient(
-toApi(api,key));try{let found=await client.list("tools/list","tools");setTools(found.slice(0,TOOLS_MAX).map(tool))}catch(failed){setFailure(failed.message)}finally{
-client.end(),setBusy(!1)}},what=api.token_path?"access token":"key";return i(Panel,{title:"Tools",children:[i("form",{class:"body row",onSubmit:event=>{list2(event)},
-children:[api.key_header&&i(Field,{label:`Your ${what}`,hint:"It goes to the gateway alone, and is not kept.",children:i("input",{name:"key",type:"password",autocomplete:"\
-off",maxLength:4096,required:!0})}),i(Button,{type:"submit",kind:"primary",disabled:busy,children:"List its tools"})]}),i("div",{class:"body stack",role:"status",
-children:[failure!==null&&i(ErrorBox,{failure}),tools?.length===0&&i("p",{children:"It offers no tools to this caller."}),tools?.length===TOOLS_MAX&&i(Note,{tone:"\
-warn",icon:"alert",children:["The first ",TOOLS_MAX," tools are shown."]}),tools?.map(one=>i("details",{children:[i("summary",{children:[i("code",{children:one.
-name})," ",one.title]}),i("p",{class:"as-written",children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]},one.name))]})]})}function tool(value){
-let text2=one=>typeof one=="string"?one.slice(0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.
-inputSchema}}function toApi(api,key){return async(method,body,lines)=>{let headers=key?{...lines,[api.key_header]:api.token_path?`Bearer ${key}`:key}:lines,response;
-try{response=await fetch(base(api),{method,headers,...body&&{body},credentials:"omit",referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.
-timeout(ANSWER_MS_MAX)})}catch{throw new Error("The browser could not reach the API. Perhaps the portal's operators do not let its pages call APIs.")}let text2=await start(
-response);if(REFUSALS.includes(response.status))throw new Error(`The gateway answered with status ${response.status}: ${reason(text2)}`);return{status:response.
-status,headers:[...response.headers],body:text2,body_truncated:text2.length>=ANSWER_BYTES,steps:[],upstream:{status:response.status}}}}async function start(response){
-let reader=response.body?.getReader(),decoder=new TextDecoder,text2="";for(;reader&&text2.length<ANSWER_BYTES;){let{done,value}=await reader.read();if(done)break;
-text2+=decoder.decode(value,{stream:!0})}return reader?.cancel().catch(()=>{}),text2.slice(0,ANSWER_BYTES)}function reason(body){try{let said=JSON.parse(body),text2=said.
-error?.message??said.error??said.message;if(typeof text2=="string")return text2.slice(0,300)}catch{}return"it says no reason."}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(
+`)).filter(Boolean)}var TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429],ANSWER_MS_MAX=2e4;function Tools({api}){let[tools,setTools]=w(null),[more,setMore]=w(!1),[failure,setFailure]=w(
+null),[busy,setBusy]=w(!1),list2=async event=>{event.preventDefault();let key=String(new FormData(event.currentTarget).get("key")??"").trim();setBusy(!0),setFailure(
+null);let client=new McpClient(toApi(api,key));try{let found=await client.list("tools/list","tools");setTools(found.slice(0,TOOLS_MAX).map(tool)),setMore(found.
+length>TOOLS_MAX)}catch(failed){setFailure(failed.message)}finally{client.end(),setBusy(!1)}},what=api.token_path?"access token":"key";return i(Panel,{title:"To\
+ols",children:[i("form",{class:"body row",onSubmit:event=>{list2(event)},children:[api.key_header&&i(Field,{label:`Your ${what}`,hint:"It goes to the gateway al\
+one, and is not kept.",children:i("input",{name:"key",type:"password",autocomplete:"off",maxLength:4096,required:!0})}),i(Button,{type:"submit",kind:"primary",disabled:busy,
+children:"List its tools"})]}),i("div",{class:"body stack",role:"status",children:[failure!==null&&i(ErrorBox,{failure}),tools?.length===0&&i("p",{children:"It \
+offers no tools to this caller."}),tools&&more&&i(Note,{tone:"warn",icon:"alert",children:["The first ",TOOLS_MAX," tools are shown."]}),tools?.map((one,index)=>i(
+Folded,{title:i($,{children:[i("code",{children:i(Text,{children:one.name})})," ",i(Text,{children:one.title})]}),children:()=>i($,{children:[i("p",{class:"as-w\
+ritten",children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]})},index))]})]})}function tool(value){let text2=one=>typeof one=="string"?
+one.slice(0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.inputSchema}}function toApi(api,key){
+return async(method,body,lines)=>{let headers=key?{...lines,[api.key_header]:api.token_path?`Bearer ${key}`:key}:lines,response;try{response=await fetch(base(api),
+{method,headers,...body&&{body},credentials:"omit",referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch{
+throw new Error("The browser could not reach the API. Perhaps the portal's operators do not let its pages call APIs.")}let text2=await start(response);if(REFUSALS.
+includes(response.status))throw new Error(`The gateway answered with status ${response.status}: ${reason(text2)}`);return{status:response.status,headers:[...response.
+headers],body:text2,body_truncated:text2.length>=ANSWER_BYTES,steps:[],upstream:{status:response.status}}}}async function start(response){let reader=response.body?.
+getReader(),decoder=new TextDecoder,text2="";for(;reader&&text2.length<ANSWER_BYTES;){let{done,value}=await reader.read();if(done)break;text2+=decoder.decode(value,
+{stream:!0})}return reader?.cancel().catch(()=>{}),text2.slice(0,ANSWER_BYTES)}function reason(body){try{let said=JSON.parse(body),text2=said.error?.message??said.
+error??said.message;if(typeof text2=="string")return text2.slice(0,300)}catch{}return"it says no reason."}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(
 `products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)
 return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"Product"})}),i("\
 div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.kind==="graphql"&&typeof document==
@@ -433,8 +437,8 @@ function Operations({document,api}){let operations=[];for(let[path,item]of Objec
 value&&typeof value=="object"&&operations.length<OPERATIONS_MAX&&operations.push({method,path,value,shared:list(object(item).parameters)})}return i($,{children:[
 text(document.info?.description)&&i(Panel,{class:"prose",children:i(Markdown,{text:text(document.info?.description)})}),operations.map(operation=>i(OperationPanel,
 {document,api,operation},`${operation.method} ${operation.path}`))]})}function OperationPanel({document,api,operation}){let{method,path,value,shared}=operation,
-parameters=[...shared,...list(value.parameters)].map(one=>resolved(document,one)).slice(0,100),body=Object.entries(object(resolved(document,value.requestBody)?.
-content))[0],answers=Object.entries(object(value.responses)).slice(0,100);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?
+parameters=[...shared,...list(value.parameters)].map(one=>resolved(document,one)).slice(0,MEMBERS_MAX),body=Object.entries(object(resolved(document,value.requestBody)?.
+content))[0],answers=Object.entries(object(value.responses)).slice(0,MEMBERS_MAX);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?
 "warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})]}),note:text(value.summary),children:i("div",{class:"body stack",children:[value.deprecated&&
 i("p",{children:"Deprecated."}),text(value.description)&&i(Markdown,{text:text(value.description)}),i("p",{children:i("code",{class:"muted",children:base(api).replace(
 /\/$/,"")+path})}),parameters.length>0&&i("table",{class:"plain",children:[i("caption",{class:"sr",children:"Parameters"}),i("thead",{children:i("tr",{children:[
@@ -443,8 +447,7 @@ i("tbody",{children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:
 d",{children:text(one?.in)}),i("td",{children:kind(document,one?.schema)}),i("td",{children:text(one?.description)})]},index))})]}),body&&i(Folded,{title:`Body:\
  ${body[0]}`,children:()=>i(Schema,{document,schema:object(body[1]).schema})}),answers.map(([status,answer])=>{let shown=resolved(document,answer),content=Object.
 entries(object(shown?.content))[0];return i(Folded,{title:`${status} ${text(shown?.description)}`,children:()=>content?i(Schema,{document,schema:object(content[1]).
-schema}):i("p",{children:"No body."})},status)})]})})}function Folded({title,children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.
-currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+schema}):i("p",{children:"No body."})},status)})]})})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
 value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80;function Search(){let[words,setWords]=w(""),found=useLoaded(async()=>({products:(await get("products")).products,pages:(await get("pages")).pages}),
 [developer.value?.id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words.toLowerCase().split(/\s+/).filter(Boolean),
 has=text2=>wanted.every(word=>text2.toLowerCase().includes(word)),hits=!wanted.length||!found.value?[]:[...found.value.products.filter(one=>has([one.name,one.summary,

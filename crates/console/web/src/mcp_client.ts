@@ -58,7 +58,8 @@ export class McpClient<R extends Reply = Tried> {
       if (exchange.message?.error?.code === -32601) return entries;
       if (!exchange.message?.result) throw new Refused(exchange);
       const found = exchange.message.result[member];
-      if (Array.isArray(found)) entries.push(...found.filter((one) => typeof one === "object" && one));
+      // Not spread into arguments: there may be more of them than those can be.
+      if (Array.isArray(found)) for (const one of found) if (one && typeof one === "object") entries.push(one);
       cursor = exchange.message.result.nextCursor ?? undefined;
       if (cursor === undefined) break;
     }

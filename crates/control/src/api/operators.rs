@@ -85,7 +85,8 @@ impl OperatorDoor {
             redirect_uri,
             scopes: settings.scopes.clone(),
             algorithms: settings.algorithms.clone(),
-            needed_claims: settings.rules.iter().map(|rule| rule.claim.clone()).chain(name_claim).collect(),
+            needed_claims: settings.rules.iter().map(|rule| rule.claim.clone()).collect(),
+            wanted_claims: name_claim.into_iter().collect(),
         };
         let provider = SignInProvider::new(party, &provider_rules(shared), shared.registry.auth_client.clone())?;
         Ok(OperatorDoor { settings: settings.clone(), provider })

@@ -42,8 +42,15 @@ enum ForwardOrder {
 /// The way to the server.
 pub(super) struct AuditForward {
     orders: SyncSender<ForwardOrder>,
-    /// Lines that found no place to wait.
-    lost: Arc<AtomicU64>,
+    counts: Arc<ForwardCounts>,
+}
+
+/// How many lines are not at the server.
+#[derive(Default)]
+struct ForwardCounts {
+    /// Those that found no place to wait, since the server last took lines again.
+    lost: AtomicU64,
+    waiting: AtomicU64,
 }
 
 impl WrittenLine {
@@ -76,15 +83,17 @@ impl AuditForward {
     /// Starts the thread.
     fn start(server: SyslogServer) -> io::Result<Self> {
         let (orders, waiting) = sync_channel(WAITING_MAX);
-        let lost = Arc::new(AtomicU64::new(0));
-        let sender = LineSender::new(server, lost.clone());
+        let counts = Arc::<ForwardCounts>::default();
+        let sender = LineSender::new(server, counts.clone());
         std::thread::Builder::new().name("audit-syslog".to_owned()).spawn(move || sender.run(&waiting))?;
-        Ok(AuditForward { orders, lost })
+        Ok(AuditForward { orders, counts })
     }
 
     pub(super) fn send(&self, line: WrittenLine) {
+        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         if self.orders.try_send(ForwardOrder::Line(line)).is_err() {
-            let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            let lost = self.counts.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(
                 lost,
                 "a change is missing at the syslog server, which takes none, or not fast enough; the audit file has it"
@@ -97,7 +106,11 @@ impl AuditForward {
         let (done, sent) = sync_channel(1);
         let is_asked = self.orders.try_send(ForwardOrder::Finish(done)).is_ok();
         if !is_asked || sent.recv_timeout(FINISH_TIME_MAX).is_err() {
-            tracing::error!("the last changes are missing at the syslog server; the audit file has them");
+            let missing = self.counts.waiting.load(Ordering::Relaxed);
+            tracing::error!(
+                missing,
+                "the last changes are missing at the syslog server, and nobody sends them again; the audit file has them"
+            );
         }
     }
 }
@@ -106,14 +119,14 @@ impl AuditForward {
 struct LineSender {
     link: SyslogLink,
     host: String,
-    lost: Arc<AtomicU64>,
+    counts: Arc<ForwardCounts>,
 }
 
 impl LineSender {
-    fn new(server: SyslogServer, lost: Arc<AtomicU64>) -> Self {
+    fn new(server: SyslogServer, counts: Arc<ForwardCounts>) -> Self {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let host = Some(host.trim()).filter(|host| !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_graphic()));
-        LineSender { link: SyslogLink::new(server), host: host.unwrap_or("-").to_owned(), lost }
+        LineSender { link: SyslogLink::new(server), host: host.unwrap_or("-").to_owned(), counts }
     }
 
     fn run(mut self, waiting: &Receiver<ForwardOrder>) {
@@ -136,8 +149,9 @@ impl LineSender {
             }
             std::thread::sleep(RETRY_PAUSE);
         }
+        self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
         if told.is_some() {
-            let lost = self.lost.swap(0, Ordering::Relaxed);
+            let lost = self.counts.lost.swap(0, Ordering::Relaxed);
             tracing::warn!(server = %self.link.server(), lost, "the syslog server takes changes again");
         }
     }

@@ -6,18 +6,20 @@ use crate::exchange::{Exchange, Step};
 use crate::ip_networks::IpNetworks;
 use crate::refusal;
 use std::sync::Arc;
-use tollgate_engine::AddressLimit;
+use tollgate_engine::AddressCounts;
 
 pub(super) struct Concurrency {
-    limit: Arc<AddressLimit>,
+    /// Those of the API, whatever its definition has said before.
+    counts: Arc<AddressCounts>,
+    most: u32,
     exempt: Option<IpNetworks>,
 }
 
 impl Concurrency {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let rules = source.definition.tollgate.concurrency.as_ref()?;
-        let limit = source.context.registry.address_limit(&source.definition.api_id, rules.per_address);
-        Some(Box::new(Concurrency { limit, exempt: IpNetworks::new(&rules.exempt) }))
+        let counts = source.context.registry.address_counts(&source.definition.api_id);
+        Some(Box::new(Concurrency { counts, most: rules.per_address, exempt: IpNetworks::new(&rules.exempt) }))
     }
 }
 
@@ -27,9 +29,9 @@ impl Middleware for Concurrency {
         if self.exempt.as_ref().is_some_and(|exempt| exempt.contains(address)) {
             return Step::Next;
         }
-        match self.limit.seat(address) {
+        match self.counts.seat(address, self.most) {
             Ok(permit) => {
-                exchange.notes.permits.extend(permit);
+                exchange.notes.permits.push(permit);
                 Step::Next
             }
             Err(_) => Step::Refuse(refusal::CONCURRENCY_LIMIT),

@@ -4,8 +4,8 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-fn limit(connections_max: u32) -> Arc<AddressLimit> {
-    Arc::new(AddressLimit::new(connections_max, Arc::new(|address| address == ip("10.0.0.1"))))
+fn limit(connections_max: u32) -> AddressLimit {
+    AddressLimit::new(connections_max, Arc::new(|address| address == ip("10.0.0.1")))
 }
 
 #[test]
@@ -31,8 +31,23 @@ fn an_address_gets_as_many_seats_as_it_may_and_they_come_back() {
     assert!(limit.seat(ip("192.0.2.2")).is_ok(), "nobody else is disturbed");
     drop(seats);
     assert!(limit.seat(ip("192.0.2.1")).is_ok());
-    let entries: usize = limit.parts.iter().map(|part| part.lock().unwrap().len()).sum();
+    let entries: usize = limit.counts.parts.iter().map(|part| part.lock().unwrap().len()).sum();
     assert_eq!(entries, 0, "an address without a connection is forgotten");
+}
+
+#[test]
+fn a_changed_maximum_counts_what_is_there() {
+    let counts = Arc::new(AddressCounts::default());
+    let address = ip("192.0.2.1");
+    let mut seats: Vec<_> = (0..3).map(|_| counts.seat(address, 3).unwrap()).collect();
+    assert!(counts.seat(address, 3).is_err() && counts.seat(address, 2).is_err());
+    seats.extend((0..2).map(|_| counts.seat(address, 5).unwrap()));
+    assert!(counts.seat(address, 5).is_err());
+    seats.truncate(1);
+    assert!(counts.seat(address, 1).is_err() && counts.seat(address, 2).is_ok());
+    assert!(counts.seat(ip("192.0.2.2"), 0).is_err());
+    drop(seats);
+    assert!(counts.parts.iter().all(|part| part.lock().unwrap().is_empty()));
 }
 
 #[test]
@@ -56,5 +71,5 @@ fn threads_that_come_and_go_leave_nothing() {
             });
         }
     });
-    assert!(limit.parts.iter().all(|part| part.lock().unwrap().is_empty()));
+    assert!(limit.counts.parts.iter().all(|part| part.lock().unwrap().is_empty()));
 }

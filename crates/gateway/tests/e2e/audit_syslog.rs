@@ -115,7 +115,7 @@ fn each_line_of_the_file_is_a_message_with_its_hash() {
     let key = files.path().join("audit.key");
     for file in [&file, &copy] {
         tollgate(&gateway, &format!("audit verify --key-file {} {}", key.display(), file.display())).ok();
-        tollgate(&gateway, &format!("audit verify {}", file.display())).fails(1, "or not with this key");
+        tollgate(&gateway, &format!("audit verify {}", file.display())).fails(1, "name a file with it: --key-file");
     }
     tollgate(&gateway, &format!("audit verify --key-file /nowhere {}", file.display())).fails(1, "/nowhere");
 }

@@ -46,6 +46,20 @@ fn reset(gateway: &Gateway, name: &str, query: &str) -> u16 {
 }
 
 #[test]
+fn a_text_that_costs_nothing_by_its_provider_is_paid_by_its_length() {
+    let answer = json!({
+        "id": "1", "object": "chat.completion", "model": "m", "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "word ".repeat(100)}}],
+    });
+    let upstream = Upstream::start(move |_| reply("200 OK", &[JSON], &answer.to_string()));
+    let budgets = json!([{"name": "all", "max": 100_000, "unit": "tokens", "per": "month"}]);
+    let gateway = Gateway::start(json!({}), [models(api("m", "/m/", ""), &upstream, budgets)]);
+    assert_eq!(chat(&gateway, "/m/", "none").status, 200);
+    // The prompt, and the five tokens that were asked for.
+    eventually("it is paid", || spent(&gateway, "api_id=m", "all").is_some_and(|tokens| tokens > 5.0));
+}
+
+#[test]
 fn what_is_spent_is_shown_and_reset() {
     let upstream = provider();
     let folder = tempfile::tempdir().unwrap();

@@ -62,4 +62,8 @@ fn guards_budgets_and_the_cache_hold_for_texts_that_become_vectors() {
     let refused = post(&gateway, "/m/v1beta/models/a:batchEmbedContents", &long);
     assert_eq!((refused.status, &refused.json()["error"]["status"]), (429, &json!("RESOURCE_EXHAUSTED")), "{refused}");
     assert_eq!(refused.header("X-Tollgate-Llm-Budget"), Some("all"));
+    // Nobody knows here how many tokens a film has.
+    let film = json!({"content": {"parts": [{"fileData": {"mimeType": "video/mp4", "fileUri": "gs://films/one.mp4"}}]}});
+    let refused = post(&gateway, "/m/v1beta/models/c:embedContent", &film);
+    assert_eq!((refused.status, &refused.json()["error"]["status"]), (400, &json!("INVALID_ARGUMENT")), "{refused}");
 }

@@ -190,6 +190,22 @@ fn userinfo_adds_what_a_token_lacks_for_the_same_person_and_changes_nothing() {
 }
 
 #[test]
+fn a_userinfo_that_fails_locks_out_nobody_whose_rules_need_none_of_it() {
+    let liar = Liar::new();
+    let mut settings = operators(&liar.issuer(), PUBLIC);
+    settings["providers"][0]["name_claim"] = json!("email");
+    let gateway = start_with(json!({}), settings);
+    let signed_in = |userinfo: Value| {
+        *liar.userinfo.lock().unwrap() = userinfo;
+        let answer = liar.sign_in(&gateway, |claims| liar.signer.token(claims), &json!({}));
+        let cookie = cookie_of(&answer, "tollgate_console").unwrap_or_else(|| panic!("{answer}"));
+        session(&gateway, &cookie).json()["user"].clone()
+    };
+    assert_eq!(signed_in(Value::Null), "test:ann");
+    assert_eq!(signed_in(json!({"sub": "ann", "email": "ann@example.com"})), "test:ann@example.com");
+}
+
+#[test]
 fn an_answer_counts_once_in_the_browser_that_asked_and_leads_nowhere_else() {
     let (liar, other) = (Liar::new(), Liar::new());
     let mut settings = operators(&liar.issuer(), PUBLIC);

@@ -39,7 +39,7 @@ pub(super) async fn finish(State(portal): State<Arc<Portal>>, Path(name): Path<S
     let address = address_of(&request);
     let kept = cookies(request.headers(), COOKIE).next().and_then(PendingSignIn::of_kept);
     let answer = ReturnedAnswer::of_query(request.uri().query().unwrap_or_default());
-    let before = own_pages::session_token(request.headers());
+    let before = own_pages::session_token(request.headers(), &portal);
     drop(request);
     if portal.sign_ins().admit(address, Portal::now()).is_err() {
         return to("#/sign-in?refused=too_many");

@@ -30,16 +30,22 @@ pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), PortalRefusal> {
     if is_own { Ok(()) } else { Err(PortalRefusal::new(403, "csrf", "Only the portal's own pages may call this")) }
 }
 
-/// The token in the cookie. Where both names are there, the one counts that no other host can set.
-pub(super) fn session_token(headers: &HeaderMap) -> Option<String> {
-    let found = cookies(headers, SECURE_COOKIE_NAME).next().or_else(|| cookies(headers, COOKIE_NAME).next());
-    found.map(str::to_owned)
+/// The token in the cookie.
+pub(super) fn session_token(headers: &HeaderMap, portal: &Portal) -> Option<String> {
+    let (name, _) = cookie_name(portal);
+    cookies(headers, name).next().map(str::to_owned)
+}
+
+/// The cookie's name, and what it says about the connection. Where the portal's address is one of TLS, nothing else counts than what no page of
+/// another host can set.
+fn cookie_name(portal: &Portal) -> (&'static str, &'static str) {
+    let is_tls = portal.settings.url.starts_with("https://");
+    if is_tls { (SECURE_COOKIE_NAME, "; Secure") } else { (COOKIE_NAME, "") }
 }
 
 /// The line that sets the cookie, or removes it if there is no token.
 pub(super) fn cookie(token: &str, portal: &Portal) -> String {
-    let is_tls = portal.settings.url.starts_with("https://");
-    let (name, secure) = if is_tls { (SECURE_COOKIE_NAME, "; Secure") } else { (COOKIE_NAME, "") };
+    let (name, secure) = cookie_name(portal);
     let age_s = if token.is_empty() { 0 } else { SESSION_S_MAX };
     format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age_s}{secure}")
 }

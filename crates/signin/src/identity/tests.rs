@@ -5,7 +5,7 @@ use tollgate_model::members::Members;
 
 fn identity(claims: &serde_json::Value) -> SignedIdentity {
     let claims = Claims(Members::parse(claims.to_string().as_bytes()).expect("an object"));
-    SignedIdentity { subject: "0815".to_owned(), sid: None, issued_unix_s: 1, claims, token: String::new() }
+    SignedIdentity { subject: "0815".to_owned(), sid: None, issued_unix_s: 1, claims, incomplete: None, token: String::new() }
 }
 
 #[test]

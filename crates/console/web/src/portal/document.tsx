@@ -1,14 +1,12 @@
 // What describes an API: the operations of an OpenAPI document, or the schema of a GraphQL API. A document is hostile input: nothing in it is followed,
 // references lead only to places in the document, and everything has a bound.
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { get, segment } from "../call";
 import { link } from "../route";
 import { Badge, Empty, ErrorBox, LinkButton, Panel } from "../ui/bits";
 import { useLoaded } from "../ui/loaded";
 import { Markdown } from "./markdown";
-import { MEMBERS_MAX, Schema, kind, list, object, resolved, text, type Json } from "./schema";
+import { Folded, MEMBERS_MAX, Schema, kind, list, object, resolved, text, type Json } from "./schema";
 import { base, type Api } from "./state";
 import { Tools } from "./tools";
 
@@ -76,10 +74,4 @@ function OperationPanel({ document, api, operation }: { document: Json; api: Api
       </div>
     </Panel>
   );
-}
-
-/** What is made only when somebody opens it. */
-function Folded({ title, children }: { title: string; children: () => ComponentChildren }) {
-  const [isOpen, setOpen] = useState(false);
-  return <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children()}</details>;
 }

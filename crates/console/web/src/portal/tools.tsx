@@ -3,8 +3,8 @@
 
 import { useState } from "preact/hooks";
 import { ANSWER_BYTES, McpClient, type Reply, type Transport } from "../mcp_client";
-import { Button, ErrorBox, Field, Note, Panel } from "../ui/bits";
-import { Schema } from "./schema";
+import { Button, ErrorBox, Field, Note, Panel, Text } from "../ui/bits";
+import { Folded, Schema } from "./schema";
 import { base, type Api } from "./state";
 
 /** Tools that are shown, and characters of what is said of one. */
@@ -19,6 +19,7 @@ interface Tool { name: string; title: string; description: string; schema: unkno
 
 export function Tools({ api }: { api: Api }) {
   const [tools, setTools] = useState<Tool[] | null>(null);
+  const [more, setMore] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const list = async (event: Event) => {
@@ -30,6 +31,7 @@ export function Tools({ api }: { api: Api }) {
     try {
       const found = await client.list("tools/list", "tools");
       setTools(found.slice(0, TOOLS_MAX).map(tool));
+      setMore(found.length > TOOLS_MAX);
     } catch (failed) {
       setFailure((failed as Error).message);
     } finally {
@@ -47,9 +49,11 @@ export function Tools({ api }: { api: Api }) {
       <div class="body stack" role="status">
         {failure !== null && <ErrorBox failure={failure} />}
         {tools?.length === 0 && <p>It offers no tools to this caller.</p>}
-        {tools?.length === TOOLS_MAX && <Note tone="warn" icon="alert">The first {TOOLS_MAX} tools are shown.</Note>}
-        {tools?.map((one) => (
-          <details key={one.name}><summary><code>{one.name}</code> {one.title}</summary><p class="as-written">{one.description}</p><Schema document={one.schema} schema={one.schema} /></details>
+        {tools && more && <Note tone="warn" icon="alert">The first {TOOLS_MAX} tools are shown.</Note>}
+        {tools?.map((one, index) => (
+          <Folded key={index} title={<><code><Text>{one.name}</Text></code> <Text>{one.title}</Text></>}>
+            {() => <><p class="as-written">{one.description}</p><Schema document={one.schema} schema={one.schema} /></>}
+          </Folded>
         ))}
       </div>
     </Panel>

@@ -21,6 +21,8 @@ use tower::ServiceExt;
 
 /// Name of the cookie.
 const SESSION_COOKIE: &str = "tollgate_console";
+/// Cookies of that name that are looked at.
+const TOKENS_MAX: usize = 8;
 /// Header of every call: a foreign page can't send it without permission, which nobody gives.
 const CONSOLE_HEADER: &str = "x-tollgate-console";
 /// Header of calls that the page makes by itself; they do not keep a session going.
@@ -32,8 +34,8 @@ pub(super) async fn pass(State((control, endpoints)): State<(Arc<Control>, Route
     if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
         return answer.into_response();
     }
-    let operator = match signed_in(&control, console, request.headers(), request.uri()).await {
-        Ok(Some((operator, _))) => operator,
+    let SignedIn { operator, token, .. } = match signed_in(&control, console, request.headers(), request.uri()).await {
+        Ok(Some(signed_in)) => signed_in,
         Ok(None) => return signed_out(&control, console, caller(&request)).into_response(),
         Err(fault) => return store_is_away(&fault).into_response(),
     };
@@ -44,8 +46,7 @@ pub(super) async fn pass(State((control, endpoints)): State<(Arc<Control>, Route
     // A new request: what the outer router noted about its path would mislead the inner one.
     let mut inner = Request::builder().method(head.method).uri(target).version(head.version).body(body).unwrap_or_default();
     *inner.headers_mut() = head.headers;
-    let token = token(inner.headers()).unwrap_or_default().into();
-    inner.extensions_mut().insert(Signed { role: operator.role, token });
+    inner.extensions_mut().insert(Signed { role: operator.role, token: token.into() });
     inner.extensions_mut().insert(operator);
     if let Some(caller) = head.extensions.get::<ControlCaller>() {
         inner.extensions_mut().insert(*caller);
@@ -69,22 +70,35 @@ pub(super) fn check_origin(method: &Method, uri: &Uri, headers: &HeaderMap) -> R
     if is_own { Ok(()) } else { Err(refused(StatusCode::FORBIDDEN, "csrf", "Only the console's own page may call this")) }
 }
 
-/// Who is signed in, and when that ends at the latest.
+/// A session that a call belongs to.
+pub(super) struct SignedIn {
+    pub operator: Operator,
+    /// When it ends at the latest.
+    pub ends_unix_s: u64,
+    pub token: String,
+}
+
+/// Who is signed in.
 pub(super) async fn signed_in(
     control: &Control,
     console: &Console,
     headers: &HeaderMap,
     uri: &Uri,
-) -> Result<Option<(Operator, u64)>, StoreFault> {
-    let Some(token) = token(headers) else { return Ok(None) };
+) -> Result<Option<SignedIn>, StoreFault> {
     let asks_by_itself =
         headers.contains_key(IDLE_HEADER) || uri.query().unwrap_or_default().split('&').any(|pair| pair == "idle=1");
-    sessions::find(control, console, token, !asks_by_itself).await
+    for token in tokens(headers) {
+        if let Some((operator, ends_unix_s)) = sessions::find(control, console, token, !asks_by_itself).await? {
+            return Ok(Some(SignedIn { operator, ends_unix_s, token: token.to_owned() }));
+        }
+    }
+    Ok(None)
 }
 
-/// The token in the cookie.
-pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
-    cookies(headers, SESSION_COOKIE).next()
+/// The tokens in cookies of the console's name. A page of another port of this host can set some beside the console's own, and the browser sends
+/// those with a longer path first: what is no session does not hide one.
+pub(super) fn tokens(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    cookies(headers, SESSION_COOKIE).take(TOKENS_MAX)
 }
 
 /// The line that sets or removes the cookie. Its path keeps it from upstreams, which a browser can't tell by their port.

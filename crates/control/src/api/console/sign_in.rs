@@ -1,6 +1,6 @@
 //! `/tyk/console/api/session`: who is signed in, signing in and out.
 
-use super::door::{caller, check_origin, cookie, refused, signed_in, signed_out, store_is_away, token};
+use super::door::{SignedIn, caller, check_origin, cookie, refused, signed_in, signed_out, store_is_away, tokens};
 use super::sessions::{self, NewConsoleSession};
 use crate::api::Control;
 use crate::api::answer::{ControlAnswer, error, ok};
@@ -39,7 +39,7 @@ pub(super) async fn show(State(control): State<Arc<Control>>, request: Request) 
     let caller = caller(&request);
     let (headers, uri) = (request.headers().clone(), request.uri().clone());
     match signed_in(&control, console, &headers, &uri).await {
-        Ok(Some((operator, ends_unix_s))) => described(&control, &operator, ends_unix_s, caller).into_response(),
+        Ok(Some(SignedIn { operator, ends_unix_s, .. })) => described(&control, &operator, ends_unix_s, caller).into_response(),
         Ok(None) => {
             console.users.look(&control).await;
             signed_out(&control, console, caller).into_response()
@@ -53,10 +53,18 @@ pub(super) async fn sign_out(State(control): State<Arc<Control>>, request: Reque
     if let Err(answer) = check_origin(request.method(), request.uri(), request.headers()) {
         return answer.into_response();
     }
-    let is_tls = caller(&request).way == CallerWay::Tls;
-    let token = token(request.headers()).unwrap_or_default().to_owned();
+    let Some(console) = &control.console else { return StatusCode::NOT_FOUND.into_response() };
+    let (caller, headers, uri) = (caller(&request), request.headers().clone(), request.uri().clone());
     drop(request);
-    match sessions::sign_out(&control, &token).await {
+    let is_tls = caller.way == CallerWay::Tls;
+    let signing_out = async {
+        let Some(SignedIn { operator, token, .. }) = signed_in(&control, console, &headers, &uri).await? else { return Ok(None) };
+        let go_to = sessions::sign_out(&control, &token).await?;
+        let change = Change { action: "sign_out", kind: "session", status: 200, ..Change::default() };
+        control.changes.add(Some(&operator), Some(caller), change);
+        Ok(go_to)
+    };
+    match signing_out.await {
         Ok(go_to) => {
             let answer = ok(json!({"status": "ok", "message": "signed out", "go_to": go_to}));
             ([(SET_COOKIE, cookie("", is_tls, 0))], answer).into_response()
@@ -130,7 +138,7 @@ pub(super) async fn started(
     headers: &HeaderMap,
 ) -> Result<String, ControlAnswer> {
     let starting = async {
-        if let Some(old) = token(headers) {
+        for old in tokens(headers) {
             sessions::end(control, old).await?;
         }
         sessions::start(control, session).await

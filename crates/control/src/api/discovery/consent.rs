@@ -3,6 +3,7 @@
 
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tollgate_model::hidden_character::is_hidden;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;color:#1b1f24;background:#f4f5f7;margin:0;display:grid;min-height:100vh;place-items:center}\
 main{background:#fff;border:1px solid #d8dce2;border-radius:8px;padding:2rem;max-width:30rem;margin:1rem}\
@@ -63,12 +64,6 @@ fn html(status: StatusCode, title: &str, body: &str) -> Response {
         (HeaderName::from_static("x-content-type-options"), "nosniff"),
     ];
     (status, headers, text).into_response()
-}
-
-/// Characters that are not seen, or turn others around.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn escaped(text: &str) -> String {

@@ -160,6 +160,10 @@ async fn a_session_that_somebody_else_knows_is_not_taken_over() {
     let mut thief = test.guest("192.0.2.1");
     thief.cookie = first;
     assert_eq!(thief.call("GET", "/api/teams", json!({})).await.0, 401, "the one before has ended");
+    // Pages of other hosts and paths can set a cookie without the prefix, with a token of whoever they like.
+    let mut swapped = test.guest("192.0.2.4");
+    swapped.cookie = ada.cookie.as_ref().map(|cookie| cookie.replace("__Host-", ""));
+    assert_eq!(swapped.call("GET", "/api/teams", json!({})).await.0, 401);
     // A token that an attacker made up does not become a session.
     let mut lured = test.guest("192.0.2.2");
     lured.cookie = Some(format!("__Host-tollgate_portal={NOBODYS}{NOBODYS}"));

@@ -252,7 +252,7 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     row("http2-push-preload", Idle, "browsers have given up server push", |_, _| Ok(())),
     row("ssl-prefer-server-ciphers", Idle, "all ciphers of the gateway are strong", |_, _| Ok(())),
     row("enable-access-log", Approximated, "what is recorded is a setting of the gateway", |value, _| boolean(value).map(|_| ())),
-    row("enable-rewrite-log", Idle, "`tollgate rehearse` and the console say what becomes of a request", |_, _| Ok(())),
+    row("enable-rewrite-log", Idle, "`tollgate debug` and the console say what becomes of a request", |_, _| Ok(())),
 ];
 
 fn redirect_status(value: &str) -> Result<u16, String> {

@@ -115,6 +115,7 @@ mod llm_records;
 mod llm_routing;
 mod llm_similar;
 mod llm_streams;
+mod llm_teams;
 mod loading_verdicts;
 mod log_lines;
 mod manual;

@@ -147,7 +147,20 @@ series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{t
 undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
 " ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
 function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
-requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
+try{await call(method,`mcps/${segment(id)}/clients/${client.client}`),loaded2.again()}catch(failure){say("bad",failure.message)}setRemoving(null)};return loaded2.
+failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Clients",note:"that users have signed in to",children:[clients.length===0?i(Empty,
+{icon:"client",title:loaded2.value?"No user has signed in to a client yet.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[
+i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Client"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Sends users to"}),i("t\
+h",{scope:"col",children:"First"})]}),i("th",{scope:"col",children:"Last"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbo\
+dy",{children:clients.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:one.name||"without a name"})," ",one.removed&&i(Badge,{tone:"bad",
+children:"removed"}),one.url&&i("div",{children:i("small",{children:i(Text,{mono:!0,children:one.url})})})]}),!narrow.value&&i($,{children:[i("td",{children:i(Text,
+{mono:!0,children:one.redirect_uri})}),i("td",{children:i(Ago,{at:one.first_unix_s})})]}),i("td",{children:i(Ago,{at:one.last_unix_s})}),i("td",{class:"number",
+children:may("editor")&&(one.removed?i(Button,{kind:"quiet",onClick:()=>{change("PUT",one)},children:"Let in again"}):i(Button,{kind:"quiet",onClick:()=>setRemoving(
+one),children:"Remove"}))})]},one.client))})]})}),removing&&i(Dialog,{title:"Remove the client?",close:()=>setRemoving(null),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(
+null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{change("DELETE",removing)},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,
+{children:removing.name||visible(removing.client)})})," gets no codes and no tokens any more, from any gateway, and cannot renew those that it has. Access token\
+s that it already has are good until they end."]})})]})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};function throughDebug({api,path,host,header:header2,key,keyId}){
 return(method,body,lines2)=>{let headers=key&&!keyId?{...lines2,[header2]:key}:lines2;return call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,
 key_id:keyId,key_header:header2})}}var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){
@@ -322,52 +335,52 @@ state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called
 kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(
 found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{
 id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,
-show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(
-open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,
-{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(
-rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)
-return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(
-async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??
-[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,
-nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.
-missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,
-failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.value?.nodes??[],node=route.
-value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,
-turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.
-max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),
-changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.state==="mi\
-ssing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[i("div",{
-class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node})," knows th\
-em"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine(
-{node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},
-one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks\
- all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,
-since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",
-moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[
-changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," something else than wha\
-t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are as this console's\
- gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.name,open:setOpen,
-empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,show:one=>i(
-$,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,{mono:!0,
-children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"Sinc\
-e",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",number:!0,
-show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," withheld"]})]})]}):
-UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sessions"})]})},{id:"p\
-rocess",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):one.process.
-started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(Facts,{
-children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["since ",full(
-open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(open.
-asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",{href:link(
-["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||"not known",
-open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(open.withheld),
-" withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",children:[open.
-process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does not run":"was no\
-t started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.end})]})]}),
-i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.restarts)}\
- restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?(await get(
-`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.kind==="te\
-mplate"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.value??
-row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
+show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),definition?.tollgate?.authorization_proxy&&i(McpClients,
+{id}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),
+setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,
+{id,definition,close:()=>setListing(!1),found:rows=>{setListed(rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.
+find(([prefix2])=>path.startsWith(prefix2));if(!found2)return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){
+let turn=Math.floor(tick.value/10),found2=useLoaded(async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});
+return{rows:usage.rows,missing:usage.missing??[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`\
+top${query({by:"path",api:id,window:600,k:256,nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+
+one.server_errors,p99_ms:null})),missing:top.missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(
+one.value),one])),now:found2.value?.now??!1,failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.
+value?.nodes??[],node=route.value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),
+[`${id} ${node}`,turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce(
+(one,other)=>Math.max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(
+id)}/servers`)),changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.
+state==="missing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[
+i("div",{class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node}),"\
+ knows them"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,
+onChange:event=>refine({node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,
+children:visible(one)},one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console ca\
+n be told to ask":"Asks all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,
+retry:loaded2.again,since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," i\
+s not there since ",moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"\
+alert",children:[changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," someth\
+ing else than what was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are \
+as this console's gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
+name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
+show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
+{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
+Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
+number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
+ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
+ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
+one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
+Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
+e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
+open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
+{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
+"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
+open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
+children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
+ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
+end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
+restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
+(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
+kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
+value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
 i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
 primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
 i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\

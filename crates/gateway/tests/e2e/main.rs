@@ -121,6 +121,7 @@ mod log_lines;
 mod manual;
 mod mcp_authorization;
 mod mcp_calls;
+mod mcp_clients;
 mod mcp_definitions;
 mod mcp_discovery;
 mod mcp_federation;

@@ -119,18 +119,19 @@ children:entry.trace_id})})]}),entry.llm?.reason&&!entry.cause?i(Note,{tone:tone
 "."]}):!entry.cause&&(entry.status>=400?i(Note,{tone:tone(entry),children:"The gateway let it pass; the status is the upstream's own."}):i(Note,{children:"The r\
 equest passed."}))]})}function ModelFacts({llm}){return i($,{children:[i(Fact,{name:"Model",children:[i(Text,{children:llm.model||"none"}),llm.provider&&i("smal\
 l",{children:[" ",i(Text,{children:llm.provider_model})," at ",i(Text,{children:llm.provider})]})," ",i(Badge,{tone:outcome(llm.outcome)[0],children:outcome(llm.
-outcome)[1]})]}),llm.budget&&i(Fact,{name:"Budget",children:i(Text,{children:llm.budget})}),i(Fact,{name:"Tokens",children:[count(llm.input_tokens)," in, ",count(
-llm.output_tokens)," out",llm.tokens_per_s!=null&&`, ${rate(llm.tokens_per_s)}/s`,llm.first_token_ms!=null&&`, the first after ${duration(llm.first_token_ms*1e3)}`]}),
-i(Fact,{name:"Cost",children:[usd(llm.cost_usd),llm.estimated&&", estimated"]}),llm.attempts.length>0&&i(Fact,{name:"Providers",children:llm.attempts.map((one,at)=>i(
-"div",{children:[i(Text,{children:one.provider})," ",outcome(one.outcome)[1],one.reason&&i($,{children:[": ",i(Text,{children:one.reason})]})," ",i("small",{children:duration(
-one.took_ms*1e3)})]},at))})]})}var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",
-address_rate_limit:"The client's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"\
-There is no such key.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature do\
-es not fit its key.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The cl\
-ient's address is not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token w\
-as not accepted.",jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy \
-that exists here.",oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"\
-The store of keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"\
+outcome)[1]})]}),llm.team&&i(Fact,{name:"Team",children:i("a",{href:link(["models"],{team:llm.team}),children:i(Text,{children:llm.team})})}),llm.budget&&i(Fact,
+{name:"Budget",children:i(Text,{children:llm.budget})}),i(Fact,{name:"Tokens",children:[count(llm.input_tokens)," in, ",count(llm.output_tokens)," out",llm.tokens_per_s!=
+null&&`, ${rate(llm.tokens_per_s)}/s`,llm.first_token_ms!=null&&`, the first after ${duration(llm.first_token_ms*1e3)}`]}),i(Fact,{name:"Cost",children:[usd(llm.
+cost_usd),llm.estimated&&", estimated"]}),llm.attempts.length>0&&i(Fact,{name:"Providers",children:llm.attempts.map((one,at)=>i("div",{children:[i(Text,{children:one.
+provider})," ",outcome(one.outcome)[1],one.reason&&i($,{children:[": ",i(Text,{children:one.reason})]})," ",i("small",{children:duration(one.took_ms*1e3)})]},at))})]})}
+var SENTENCES={key_rate_limit:"This key has used up its rate.",api_rate_limit:"All callers together have used up this API's rate.",address_rate_limit:"The clien\
+t's address has used up its rate.",quota_exceeded:"This key's quota is used up.",auth_missing:"The request has no key or token.",key_unknown:"There is no such k\
+ey.",key_expired:"The key has expired.",key_inactive:"The key is inactive: somebody deactivated it.",key_signature:"The request's signature does not fit its key\
+.",api_disallowed:"The key has no right to this API.",resource_disallowed:"The key has no right to this path or method.",ip_disallowed:"The client's address is \
+not allowed.",endpoint_forbidden:"The API's rules do not allow this path.",basic_refused:"Name or password is wrong.",jwt_refused:"The token was not accepted.",
+jwt_expired:"The token has expired.",jwt_not_yet:"The token is not valid yet: a clock may be wrong.",jwt_no_policy:"The token names no policy that exists here.",
+oauth_key_unknown:"There is no such access token, or it has expired.",oauth_client_gone:"The OAuth client of this token was deleted.",store_silent:"The store of\
+ keys does not answer, so keys cannot be checked.",version_missing:"The request names no version.",version_unknown:"There is no such version.",version_expired:"\
 This version has expired.",request_too_large:"The request's body is larger than the API allows.",org_disabled:"The organisation is disabled.",org_quota:"The org\
 anisation's quota is used up.",org_rate_limit:"The organisation has used up its rate.",upstream_connect:"The upstream could not be reached: it refuses connectio\
 ns.",upstream_timeout:"The upstream did not answer in time.",upstream_failed:"The upstream broke the connection off, or its answer was malformed.",upstream_lookup:"\

@@ -147,7 +147,20 @@ series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{t
 undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
 " ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
 function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
-requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
+try{await call(method,`mcps/${segment(id)}/clients/${client.client}`),loaded2.again()}catch(failure){say("bad",failure.message)}setRemoving(null)};return loaded2.
+failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Clients",note:"that users have signed in to",children:[clients.length===0?i(Empty,
+{icon:"client",title:loaded2.value?"No user has signed in to a client yet.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[
+i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Client"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Sends users to"}),i("t\
+h",{scope:"col",children:"First"})]}),i("th",{scope:"col",children:"Last"}),i("th",{scope:"col",children:i("span",{class:"sr",children:"Actions"})})]})}),i("tbo\
+dy",{children:clients.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:one.name||"without a name"})," ",one.removed&&i(Badge,{tone:"bad",
+children:"removed"}),one.url&&i("div",{children:i("small",{children:i(Text,{mono:!0,children:one.url})})})]}),!narrow.value&&i($,{children:[i("td",{children:i(Text,
+{mono:!0,children:one.redirect_uri})}),i("td",{children:i(Ago,{at:one.first_unix_s})})]}),i("td",{children:i(Ago,{at:one.last_unix_s})}),i("td",{class:"number",
+children:may("editor")&&(one.removed?i(Button,{kind:"quiet",onClick:()=>{change("PUT",one)},children:"Let in again"}):i(Button,{kind:"quiet",onClick:()=>setRemoving(
+one),children:"Remove"}))})]},one.client))})]})}),removing&&i(Dialog,{title:"Remove the client?",close:()=>setRemoving(null),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(
+null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{change("DELETE",removing)},children:"Remove"})]}),children:i("p",{children:[i("b",{children:i(Text,
+{children:removing.name||visible(removing.client)})})," gets no codes and no tokens any more, from any gateway, and cannot renew those that it has. Access token\
+s that it already has are good until they end."]})})]})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};function throughDebug({api,path,host,header:header2,key,keyId}){
 return(method,body,lines2)=>{let headers=key&&!keyId?{...lines2,[header2]:key}:lines2;return call("POST","debug",{api_id:api,method,path,host,headers,body,body_bytes:ANSWER_BYTES,
 key_id:keyId,key_header:header2})}}var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){
@@ -322,52 +335,52 @@ state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called
 kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(
 found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{
 id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,
-show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(
-open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,
-{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(
-rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)
-return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(
-async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??
-[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,
-nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.
-missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,
-failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.value?.nodes??[],node=route.
-value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,
-turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.
-max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),
-changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.state==="mi\
-ssing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[i("div",{
-class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node})," knows th\
-em"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine(
-{node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},
-one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks\
- all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,
-since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",
-moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[
-changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," something else than wha\
-t was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are as this console's\
- gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.name,open:setOpen,
-empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,show:one=>i(
-$,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,{mono:!0,
-children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"Sinc\
-e",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",number:!0,
-show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," withheld"]})]})]}):
-UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sessions"})]})},{id:"p\
-rocess",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):one.process.
-started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(Facts,{
-children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["since ",full(
-open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(open.
-asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",{href:link(
-["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||"not known",
-open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(open.withheld),
-" withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",children:[open.
-process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does not run":"was no\
-t started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.end})]})]}),
-i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.restarts)}\
- restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?(await get(
-`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.kind==="te\
-mplate"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.value??
-row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
+show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),definition?.tollgate?.authorization_proxy&&i(McpClients,
+{id}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),
+setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,
+{id,definition,close:()=>setListing(!1),found:rows=>{setListed(rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.
+find(([prefix2])=>path.startsWith(prefix2));if(!found2)return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){
+let turn=Math.floor(tick.value/10),found2=useLoaded(async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});
+return{rows:usage.rows,missing:usage.missing??[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`\
+top${query({by:"path",api:id,window:600,k:256,nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+
+one.server_errors,p99_ms:null})),missing:top.missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(
+one.value),one])),now:found2.value?.now??!1,failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.
+value?.nodes??[],node=route.value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),
+[`${id} ${node}`,turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce(
+(one,other)=>Math.max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(
+id)}/servers`)),changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.
+state==="missing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[
+i("div",{class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node}),"\
+ knows them"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,
+onChange:event=>refine({node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,
+children:visible(one)},one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console ca\
+n be told to ask":"Asks all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,
+retry:loaded2.again,since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," i\
+s not there since ",moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"\
+alert",children:[changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," someth\
+ing else than what was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are \
+as this console's gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
+name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
+show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
+{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
+Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
+number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
+ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
+ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
+one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
+Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
+e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
+open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
+{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
+"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
+open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
+children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
+ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
+end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
+restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
+(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
+kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
+value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
 i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
 primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
 i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\
@@ -681,39 +694,39 @@ body){let said=await response.json().catch(()=>({}));throw new Failure(response.
 
 `);rest=events2.pop()??"";for(let event of events2){let data=event.slice(event.indexOf(`
 data: `)+7);if(event.startsWith("event: piece")&&take(JSON.parse(data)),event.startsWith("event: end"))return JSON.parse(data)}}}var SPANS3=[["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400],["90d","90 d",90*86400]],SPLITS=[["model","model","model"],["provider","provider",
-"provider"],["key","key","key"],["policy","team (policy)","policy"],["org","organisation","org"],["api","API","api_id"]],COLORS=["accent","warn","violet","teal",
-"pink","olive","ok","muted"],ROWS2=50,HAS_UNIT={tokens:"tokens",prompt_tokens:"prompt tokens",completion_tokens:"completion tokens",requests:"requests"},amount=(value,unit)=>unit===
-"usd"?usd(value):count(value);function Models(){let q=route.value.query,last2=SPANS3.some(([id])=>id===q.get("last"))?q.get("last"):"30d",seconds2=SPANS3.find(([
-id])=>id===last2)[2],by=SPLITS.some(([id])=>id===q.get("split"))?q.get("split"):"model",filters=Object.fromEntries(SPLITS.flatMap(([,,name2])=>q.get(name2)?[[name2,
-q.get(name2)]]:[])),[trying,setTrying]=w(!1),turn=Math.floor(tick.value/15),asked=JSON.stringify([last2,by,filters]),of2=members=>get(`llm/spend${query({last:last2,
-nodes:"all",...filters,...members})}`,{byItself:!0}),table=useLoaded(()=>of2({by,top:ROWS2}),[asked,turn]),timed=useLoaded(()=>of2({by:"time",split:by,step:seconds2>
-3*86400?"1d":"1h",top:1e4}),[asked,turn]),name=SPLITS.find(([id])=>id===by)[1],none=table.failure instanceof Failure&&table.failure.status===404,failure=none?null:
-table.failure??timed.failure,found2=table.value,missing=found2?.missing??[];return i($,{children:[i("div",{class:"page-head",children:[i("h1",{class:"page",children:"\
-Models"}),may("editor")&&i(Button,{kind:"primary",icon:"play",class:"push",onClick:()=>setTrying(!0),children:"Playground"})]}),i("div",{class:"toolbar",children:[
-i("div",{class:"segments",role:"group","aria-label":"Span",children:SPANS3.map(([id,title])=>i("button",{type:"button","aria-pressed":last2===id,onClick:()=>refine(
-{last:id}),children:title},id))}),i("label",{class:"row",children:["by ",i("select",{"aria-label":"Split by",value:by,onChange:event=>refine({split:event.currentTarget.
-value}),children:SPLITS.map(([id,title])=>i("option",{value:id,children:title},id))})]}),Object.entries(filters).map(([filter,value])=>i("span",{class:"chip",children:[
-i("bdi",{children:[filter.replace("_id",""),": ",visible(value)]}),i("button",{type:"button","aria-label":`Remove the filter ${filter}`,onClick:()=>refine({[filter]:void 0}),
-children:i(Icon,{name:"close"})})]},filter)),i(Button,{icon:"download",class:"push",disabled:!found2,onClick:()=>{download(`llm/spend${query({last:last2,nodes:"\
-all",...filters,by,top:1e4,format:"csv"})}`,`llm-spend-by-${by}.csv`)},children:"CSV"})]}),none&&i(Note,{tone:"warn",icon:"alert",children:["What models cost is\
- not recorded. ",i(Text,{children:table.failure.message})]}),failure?i(ErrorBox,{failure,retry:()=>{table.again(),timed.again()},since:table.at??void 0}):null,found2?.
-partial&&i(Note,{tone:"warn",icon:"alert",children:"Only part of it was read within 2 s: the figures are too small. Choose a shorter span or filter."}),missing.
-length>0&&i(Note,{tone:"warn",icon:"alert",children:["Without ",missing.map(visible).join(", "),"."]}),found2&&i(Figures,{found:found2,span:SPANS3.find(([id])=>id===
-last2)[1]}),i("div",{class:"stack",children:[!none&&i($,{children:[i(Plot,{title:`Cost by ${name}`,unit:seconds2>3*86400?"US dollars a day":"US dollars an hour",
-...plotted(timed.value,seconds2>3*86400?86400:3600),show:value=>usd(value),height:200},asked),i(Table2,{by,name,found:found2})]}),i(Budgets,{}),!none&&i("div",{
-class:"two",children:[i(Fallbacks,{of:of2,asked,turn}),i(Refused2,{of:of2,asked,turn})]})]}),trying&&i(Playground,{close:()=>setTrying(!1)})]})}function Figures({
-found:found2,span:span2}){let{total,month}=found2,figure=(name,value,note)=>i("div",{class:"panel figure",children:[i("span",{children:name}),i("strong",{children:value}),
-i("small",{children:note})]});return i("div",{class:"figures",role:"group","aria-label":"In short",children:[figure(`Spent in ${span2}`,usd(total.cost_usd),total.
-estimated?`${count(total.estimated)} answers estimated`:"as providers told"),figure("This month",usd(month.cost_usd),`since ${date(month.from)}`),figure("Foreca\
-st",usd(month.forecast_usd),`to ${date(month.to-1)}, as in the past 7 days`),figure("Requests",count(total.requests),`${count(total.attempts)} to providers`),figure(
-"Tokens",count(total.input_tokens+total.output_tokens),`${count(total.output_tokens)} of answers`),figure("First token",total.first_token_ms==null?UNKNOWN:duration(
-total.first_token_ms*1e3),"mean of streams")]})}function Table2({by,name,found:found2}){let rows=found2?.rows??[],all=found2?.total.cost_usd??0,filter=SPLITS.find(
-([id])=>id===by)[2],next=by==="model"||by==="provider"?"key":"model";return i(Panel,{title:`By ${name}`,note:found2?`${usd(all)}${rows.length>=ROWS2?`, the ${ROWS2}\
- dearest`:""}`:"loading",children:rows.length===0?i(Empty,{icon:"usage",title:found2?"No request to a model in this span.":"Loading",children:found2&&i($,{children:[
-"An API with ",i("code",{children:"tollgate.llm"})," is one endpoint in front of many providers."]})}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{
-class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:capital(name)}),i("th",{scope:"col",class:"number",children:"Cost"}),
-!narrow.value&&i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"Prom\
-pt"}),i("th",{scope:"col",class:"number",children:"Answers"}),!narrow.value&&i($,{children:[i("th",{scope:"col",class:"number",children:"Cached"}),i("th",{scope:"\
+"provider"],["key","key","key"],["team","team","team"],["policy","policy","policy"],["org","organisation","org"],["api","API","api_id"]],COLORS=["accent","warn",
+"violet","teal","pink","olive","ok","muted"],ROWS2=50,HAS_UNIT={tokens:"tokens",prompt_tokens:"prompt tokens",completion_tokens:"completion tokens",requests:"re\
+quests"},amount=(value,unit)=>unit==="usd"?usd(value):count(value);function Models(){let q=route.value.query,last2=SPANS3.some(([id])=>id===q.get("last"))?q.get(
+"last"):"30d",seconds2=SPANS3.find(([id])=>id===last2)[2],by=SPLITS.some(([id])=>id===q.get("split"))?q.get("split"):"model",filters=Object.fromEntries(SPLITS.flatMap(
+([,,name2])=>q.get(name2)?[[name2,q.get(name2)]]:[])),[trying,setTrying]=w(!1),turn=Math.floor(tick.value/15),asked=JSON.stringify([last2,by,filters]),of2=members=>get(
+`llm/spend${query({last:last2,nodes:"all",...filters,...members})}`,{byItself:!0}),table=useLoaded(()=>of2({by,top:ROWS2}),[asked,turn]),timed=useLoaded(()=>of2(
+{by:"time",split:by,step:seconds2>3*86400?"1d":"1h",top:1e4}),[asked,turn]),name=SPLITS.find(([id])=>id===by)[1],none=table.failure instanceof Failure&&table.failure.
+status===404,failure=none?null:table.failure??timed.failure,found2=table.value,missing=found2?.missing??[];return i($,{children:[i("div",{class:"page-head",children:[
+i("h1",{class:"page",children:"Models"}),may("editor")&&i(Button,{kind:"primary",icon:"play",class:"push",onClick:()=>setTrying(!0),children:"Playground"})]}),i(
+"div",{class:"toolbar",children:[i("div",{class:"segments",role:"group","aria-label":"Span",children:SPANS3.map(([id,title])=>i("button",{type:"button","aria-pr\
+essed":last2===id,onClick:()=>refine({last:id}),children:title},id))}),i("label",{class:"row",children:["by ",i("select",{"aria-label":"Split by",value:by,onChange:event=>refine(
+{split:event.currentTarget.value}),children:SPLITS.map(([id,title])=>i("option",{value:id,children:title},id))})]}),Object.entries(filters).map(([filter,value])=>i(
+"span",{class:"chip",children:[i("bdi",{children:[filter.replace("_id",""),": ",visible(value)]}),i("button",{type:"button","aria-label":`Remove the filter ${filter}`,
+onClick:()=>refine({[filter]:void 0}),children:i(Icon,{name:"close"})})]},filter)),i(Button,{icon:"download",class:"push",disabled:!found2,onClick:()=>{download(
+`llm/spend${query({last:last2,nodes:"all",...filters,by,top:1e4,format:"csv"})}`,`llm-spend-by-${by}.csv`)},children:"CSV"})]}),none&&i(Note,{tone:"warn",icon:"\
+alert",children:["What models cost is not recorded. ",i(Text,{children:table.failure.message})]}),failure?i(ErrorBox,{failure,retry:()=>{table.again(),timed.again()},
+since:table.at??void 0}):null,found2?.partial&&i(Note,{tone:"warn",icon:"alert",children:"Only part of it was read within 2 s: the figures are too small. Choose\
+ a shorter span or filter."}),missing.length>0&&i(Note,{tone:"warn",icon:"alert",children:["Without ",missing.map(visible).join(", "),"."]}),found2&&i(Figures,{
+found:found2,span:SPANS3.find(([id])=>id===last2)[1]}),i("div",{class:"stack",children:[!none&&i($,{children:[i(Plot,{title:`Cost by ${name}`,unit:seconds2>3*86400?
+"US dollars a day":"US dollars an hour",...plotted(timed.value,seconds2>3*86400?86400:3600),show:value=>usd(value),height:200},asked),i(Table2,{by,name,found:found2})]}),
+i(Budgets,{}),!none&&i("div",{class:"two",children:[i(Fallbacks,{of:of2,asked,turn}),i(Refused2,{of:of2,asked,turn})]})]}),trying&&i(Playground,{close:()=>setTrying(
+!1)})]})}function Figures({found:found2,span:span2}){let{total,month}=found2,figure=(name,value,note)=>i("div",{class:"panel figure",children:[i("span",{children:name}),
+i("strong",{children:value}),i("small",{children:note})]});return i("div",{class:"figures",role:"group","aria-label":"In short",children:[figure(`Spent in ${span2}`,
+usd(total.cost_usd),total.estimated?`${count(total.estimated)} answers estimated`:"as providers told"),figure("This month",usd(month.cost_usd),`since ${date(month.
+from)}`),figure("Forecast",usd(month.forecast_usd),`to ${date(month.to-1)}, as in the past 7 days`),figure("Requests",count(total.requests),`${count(total.attempts)}\
+ to providers`),figure("Tokens",count(total.input_tokens+total.output_tokens),`${count(total.output_tokens)} of answers`),figure("First token",total.first_token_ms==
+null?UNKNOWN:duration(total.first_token_ms*1e3),"mean of streams")]})}function Table2({by,name,found:found2}){let rows=found2?.rows??[],all=found2?.total.cost_usd??
+0,filter=SPLITS.find(([id])=>id===by)[2],next=by==="model"||by==="provider"?"key":"model";return i(Panel,{title:`By ${name}`,note:found2?`${usd(all)}${rows.length>=
+ROWS2?`, the ${ROWS2} dearest`:""}`:"loading",children:rows.length===0?i(Empty,{icon:"usage",title:found2?"No request to a model in this span.":"Loading",children:found2&&
+i($,{children:["An API with ",i("code",{children:"tollgate.llm"})," is one endpoint in front of many providers."]})}):i("div",{class:"scroll-x",tabIndex:0,children:i(
+"table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:capital(name)}),i("th",{scope:"col",class:"number",children:"\
+Cost"}),!narrow.value&&i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"\
+Prompt"}),i("th",{scope:"col",class:"number",children:"Answers"}),!narrow.value&&i($,{children:[i("th",{scope:"col",class:"number",children:"Cached"}),i("th",{scope:"\
 col",class:"number",children:"First token"})]})]})}),i("tbody",{children:rows.map(row2=>i("tr",{children:[i("th",{scope:"row",children:[i("button",{type:"button",
 class:"as-link",title:`Only ${visible(row2.value)}`,onClick:()=>refine({[filter]:String(row2.value),split:next}),children:i(Text,{children:row2.alias||row2.value||
 "none"})}),by==="key"&&row2.value&&i($,{children:[row2.alias&&i("small",{children:[" ",i(Text,{mono:!0,children:String(row2.value).slice(0,12)})]})," ",i("a",{href:link(
@@ -723,47 +736,50 @@ td",{children:[i("span",{class:"share","aria-hidden":"true",children:i("span",{s
 0)]}),i("td",{class:"number",children:count(row2.requests)}),i("td",{class:"number",children:count(row2.input_tokens)}),i("td",{class:"number",children:count(row2.
 output_tokens)}),!narrow.value&&i($,{children:[i("td",{class:"number",children:count(row2.cached_tokens)}),i("td",{class:"number",children:row2.first_token_ms==
 null?UNKNOWN:duration(row2.first_token_ms*1e3)})]})]},row2.value))})]})})})}function Budgets(){let loaded2=useLoaded(()=>get("llm/overview",{byItself:!0}),[0,Math.
-floor(tick.value/5)]),all=loaded2.value?.budgets??[],[shared,own]=[all.filter(one=>one.standing),all.filter(one=>!one.standing)],refused=own.reduce((sum,one)=>sum+
-one.refused,0);return loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Budgets",note:refused>0?`those of keys and polic\
-ies have refused ${refused===1?"one request":`${count(refused)} requests`}`:void 0,children:shared.length===0?i(Empty,{icon:"info",title:"No API in front of mod\
-els has a budget.",children:["Budgets are members of ",i("code",{children:"tollgate.llm"})," of an API, and of organisations, policies and keys."]}):i("div",{class:"\
-scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Budget"}),!narrow.value&&i(
-"th",{scope:"col",children:"Of"}),i("th",{scope:"col",children:"Used"}),i("th",{scope:"col",class:"number",children:"Left"}),i("th",{scope:"col",class:"number",
-children:"At its end"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",class:"number",children:"Refused"})]})]})}),i("t\
-body",{children:shared.map(one=>i(BudgetRow,{budget:one,standing:one.standing},`${one.api_id} ${one.of} ${one.name}`))})]})})})}function BudgetRow({budget,standing}){
+floor(tick.value/15)]),all=loaded2.value?.budgets??[],shared=all.filter(one=>one.standing||one.teams?.length),refused=all.filter(one=>!one.standing&&!one.teams?.
+length).reduce((sum,one)=>sum+one.refused,0);return loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Budgets",note:refused>
+0?`those of keys and policies have refused ${refused===1?"one request":`${count(refused)} requests`}`:void 0,children:shared.length===0?i(Empty,{icon:"info",title:"\
+No API in front of models has a budget.",children:["Budgets are members of ",i("code",{children:"tollgate.llm"})," of an API, and of organisations, policies and\
+ keys."]}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
+Budget"}),!narrow.value&&i("th",{scope:"col",children:"Of"}),i("th",{scope:"col",children:"Used"}),i("th",{scope:"col",class:"number",children:"Left"}),i("th",{
+scope:"col",class:"number",children:"At its end"}),!narrow.value&&i($,{children:[i("th",{scope:"col",children:"Ends"}),i("th",{scope:"col",class:"number",children:"\
+Refused"})]})]})}),i("tbody",{children:shared.flatMap(one=>{let key=`${one.api_id} ${one.of} ${one.name}`;return one.standing?[i(BudgetRow,{budget:one,standing:one.
+standing},key)]:(one.teams??[]).map(({team,standing})=>i(BudgetRow,{budget:one,team,standing},`${key} ${team}`))})})]})})})}function BudgetRow({budget,team,standing}){
 let{unit,per,max,used,left,to,forecast,soft}=standing,share=used!=null&&max>0?Math.min(1,used/max):0,expected=forecast!=null&&max>0?Math.min(1,forecast/max):share,
-tone2=share>=1?"bad":expected>=1?"warn":"ok";return i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:budget.name})," ",i("small",{children:[soft?
-"soft":"hard",", ",HAS_UNIT[unit]?`${HAS_UNIT[unit]} `:"","a ",per]})]}),!narrow.value&&i("td",{children:budget.of==="api"?i("a",{href:link(["apis",budget.api_id]),
-children:i(Text,{children:budget.api_id})}):budget.of}),i("td",{children:[i("span",{class:`budget ${tone2}`,"aria-hidden":"true",children:[i("i",{style:{width:`${expected*
-100}%`}}),i("span",{style:{width:`${share*100}%`}})]}),used==null?UNKNOWN:amount(used,unit)," of ",amount(max,unit)]}),i("td",{class:"number",children:left==null?
-UNKNOWN:amount(left,unit)}),i("td",{class:`number ${tone2==="ok"?"":tone2}`,children:forecast==null?UNKNOWN:i($,{children:[amount(forecast,unit),forecast>max&&i(
-"small",{children:[" over by ",percent(forecast/max-1)]})]})}),!narrow.value&&i($,{children:[i("td",{children:ago(to)}),i("td",{class:"number",children:count(budget.
-refused)})]})]})}function Fallbacks({of:of2,asked,turn}){let moves=useLoaded(()=>of2({by:"instead_of",split:"provider"}),[asked,turn]),good=useLoaded(()=>of2({by:"\
-instead_of",split:"provider",outcome:"ok"}),[asked,turn]),why=useLoaded(()=>of2({by:"provider",split:"reason"}),[asked,turn]),rows=(moves.value?.rows??[]).filter(
-row2=>row2.value!==""),answered=row2=>good.value?.rows.find(one=>one.value===row2.value&&one.split===row2.split)?.requests??0,reasons=from=>(why.value?.rows??[]).
-filter(row2=>row2.value===from&&row2.split).slice(0,3);return i(Panel,{title:"Fallbacks",note:rows.length?void 0:"none",children:rows.length===0?i(Empty,{icon:"\
-ok",title:"No provider was asked in place of another."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
-In place of"}),i("th",{scope:"col",children:"was asked"}),i("th",{scope:"col",class:"number",children:"Times"}),i("th",{scope:"col",class:"number",children:"Ans\
-wered"})]})}),i("tbody",{children:rows.map(row2=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:row2.value}),reasons(row2.value).map(one=>i("d\
-iv",{children:i("small",{children:[i(Text,{children:one.split}),one.attempts>0&&`, ${count(one.attempts)} times`]})},one.split))]}),i("td",{children:i(Text,{children:row2.
-split})}),i("td",{class:"number",children:count(row2.attempts)}),i("td",{class:"number",children:count(answered(row2))})]},`${row2.value} ${row2.split}`))})]})})}
-function Refused2({of:of2,asked,turn}){let found2=useLoaded(()=>of2({by:"reason",split:"outcome",top:500}),[asked,turn]),bounded=useLoaded(()=>of2({by:"budget",
-split:"outcome"}),[asked,turn]),rows=(found2.value?.rows??[]).filter(row2=>row2.requests>0&&row2.split!=="ok"&&row2.split!=="cached").sort((a,b2)=>b2.requests-a.
-requests),ended=(bounded.value?.rows??[]).filter(row2=>row2.value&&row2.requests>0&&row2.split==="ok");return i(Panel,{title:"Refused or cut",note:i("a",{href:link(
-["live"]),children:"single requests"}),children:rows.length+ended.length===0?i(Empty,{icon:"ok",title:"Every request was answered."}):i("table",{class:"plain",children:[
-i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"What"}),i("th",{scope:"col",children:"Why"}),i("th",{scope:"col",class:"number",children:"Re\
-quests"})]})}),i("tbody",{children:[rows.slice(0,20).map(row2=>i("tr",{children:[i("td",{children:i(Badge,{tone:outcome(row2.split??"")[0],children:outcome(row2.
-split??"")[1]})}),i("td",{children:i(Text,{children:capital(String(row2.value))})}),i("td",{class:"number",children:count(row2.requests)})]},`${row2.value} ${row2.
-split}`)),ended.map(row2=>i("tr",{children:[i("td",{children:i(Badge,{tone:"warn",children:"ended early"})}),i("td",{children:["The answer had its end where the\
- budget ",i(Text,{children:row2.value})," bounds it"]}),i("td",{class:"number",children:count(row2.requests)})]},`budget ${row2.value}`))]})]})})}function plotted(found2,unit){
-if(!found2)return{lines:[],times:[]};let times=[];for(let at=Math.floor(found2.from/unit)*unit;at<found2.to&&times.length<2e3;at+=unit)times.push(at);let place3=new Map(
-times.map((time,at)=>[time,at])),sums=new Map,aliases=Object.create(null);for(let row2 of found2.rows)sums.set(row2.split??"",(sums.get(row2.split??"")??0)+row2.
-cost_usd),row2.alias&&row2.split&&(aliases[row2.split]=row2.alias);let names=[...sums].filter(([,cost])=>cost>0).sort((a,b2)=>+(a[0]==="_other")-+(b2[0]==="_oth\
-er")||b2[1]-a[1]).slice(0,narrow.value?1:8).map(([name])=>name),values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row2 of found2.rows){let at=place3.
-get(Math.floor(Number(row2.value)/unit)*unit),line=values.get(row2.split??"");at!==void 0&&line&&(line[at]=(line[at]??0)+row2.cost_usd)}return{times,lines:names.
-map((name,at)=>({name:name==="_other"?"other":visible(aliases[name]??name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===
-1}))}}async function download(path,name){let{text}=await ask("GET",path),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([text],{type:"t\
-ext/csv"})),file.download=name,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}function Policies(){let q=route.value.query,list=useList("policies",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
+tone2=share>=1?"bad":expected>=1?"warn":"ok";return i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:budget.name}),team?i($,{children:[" ",i("bu\
+tton",{type:"button",class:"as-link",title:`Only ${visible(team)}`,onClick:()=>refine({team,split:"model"}),children:i(Text,{children:team})})]}):team===""&&" n\
+o team"," ",i("small",{children:[soft?"soft":"hard",", ",HAS_UNIT[unit]?`${HAS_UNIT[unit]} `:"","a ",per]})]}),!narrow.value&&i("td",{children:budget.of==="api"||
+team!==void 0?i("a",{href:link(["apis",budget.api_id]),children:i(Text,{children:budget.api_id})}):budget.of}),i("td",{children:[i("span",{class:`budget ${tone2}`,
+"aria-hidden":"true",children:[i("i",{style:{width:`${expected*100}%`}}),i("span",{style:{width:`${share*100}%`}})]}),used==null?UNKNOWN:amount(used,unit)," of ",
+amount(max,unit)]}),i("td",{class:"number",children:left==null?UNKNOWN:amount(left,unit)}),i("td",{class:`number ${tone2==="ok"?"":tone2}`,children:forecast==null?
+UNKNOWN:i($,{children:[amount(forecast,unit),forecast>max&&i("small",{children:[" over by ",percent(forecast/max-1)]})]})}),!narrow.value&&i($,{children:[i("td",
+{children:ago(to)}),i("td",{class:"number",children:[count(budget.refused),team!==void 0&&budget.refused>0&&i("small",{children:" of all teams"})]})]})]})}function Fallbacks({
+of:of2,asked,turn}){let moves=useLoaded(()=>of2({by:"instead_of",split:"provider"}),[asked,turn]),good=useLoaded(()=>of2({by:"instead_of",split:"provider",outcome:"\
+ok"}),[asked,turn]),why=useLoaded(()=>of2({by:"provider",split:"reason"}),[asked,turn]),rows=(moves.value?.rows??[]).filter(row2=>row2.value!==""),answered=row2=>good.
+value?.rows.find(one=>one.value===row2.value&&one.split===row2.split)?.requests??0,reasons=from=>(why.value?.rows??[]).filter(row2=>row2.value===from&&row2.split).
+slice(0,3);return i(Panel,{title:"Fallbacks",note:rows.length?void 0:"none",children:rows.length===0?i(Empty,{icon:"ok",title:"No provider was asked in place of\
+ another."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"In place of"}),i("th",{scope:"col",children:"\
+was asked"}),i("th",{scope:"col",class:"number",children:"Times"}),i("th",{scope:"col",class:"number",children:"Answered"})]})}),i("tbody",{children:rows.map(row2=>i(
+"tr",{children:[i("th",{scope:"row",children:[i(Text,{children:row2.value}),reasons(row2.value).map(one=>i("div",{children:i("small",{children:[i(Text,{children:one.
+split}),one.attempts>0&&`, ${count(one.attempts)} times`]})},one.split))]}),i("td",{children:i(Text,{children:row2.split})}),i("td",{class:"number",children:count(
+row2.attempts)}),i("td",{class:"number",children:count(answered(row2))})]},`${row2.value} ${row2.split}`))})]})})}function Refused2({of:of2,asked,turn}){let found2=useLoaded(
+()=>of2({by:"reason",split:"outcome",top:500}),[asked,turn]),bounded=useLoaded(()=>of2({by:"budget",split:"outcome"}),[asked,turn]),rows=(found2.value?.rows??[]).
+filter(row2=>row2.requests>0&&row2.split!=="ok"&&row2.split!=="cached").sort((a,b2)=>b2.requests-a.requests),ended=(bounded.value?.rows??[]).filter(row2=>row2.value&&
+row2.requests>0&&row2.split==="ok");return i(Panel,{title:"Refused or cut",note:i("a",{href:link(["live"]),children:"single requests"}),children:rows.length+ended.
+length===0?i(Empty,{icon:"ok",title:"Every request was answered."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",
+children:"What"}),i("th",{scope:"col",children:"Why"}),i("th",{scope:"col",class:"number",children:"Requests"})]})}),i("tbody",{children:[rows.slice(0,20).map(row2=>i(
+"tr",{children:[i("td",{children:i(Badge,{tone:outcome(row2.split??"")[0],children:outcome(row2.split??"")[1]})}),i("td",{children:i(Text,{children:capital(String(
+row2.value))})}),i("td",{class:"number",children:count(row2.requests)})]},`${row2.value} ${row2.split}`)),ended.map(row2=>i("tr",{children:[i("td",{children:i(Badge,
+{tone:"warn",children:"ended early"})}),i("td",{children:["The answer had its end where the budget ",i(Text,{children:row2.value})," bounds it"]}),i("td",{class:"\
+number",children:count(row2.requests)})]},`budget ${row2.value}`))]})]})})}function plotted(found2,unit){if(!found2)return{lines:[],times:[]};let times=[];for(let at=Math.
+floor(found2.from/unit)*unit;at<found2.to&&times.length<2e3;at+=unit)times.push(at);let place3=new Map(times.map((time,at)=>[time,at])),sums=new Map,aliases=Object.
+create(null);for(let row2 of found2.rows)sums.set(row2.split??"",(sums.get(row2.split??"")??0)+row2.cost_usd),row2.alias&&row2.split&&(aliases[row2.split]=row2.
+alias);let names=[...sums].filter(([,cost])=>cost>0).sort((a,b2)=>+(a[0]==="_other")-+(b2[0]==="_other")||b2[1]-a[1]).slice(0,narrow.value?1:8).map(([name])=>name),
+values=new Map(names.map(name=>[name,times.map(()=>0)]));for(let row2 of found2.rows){let at=place3.get(Math.floor(Number(row2.value)/unit)*unit),line=values.get(
+row2.split??"");at!==void 0&&line&&(line[at]=(line[at]??0)+row2.cost_usd)}return{times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(aliases[name]??
+name)||"none",values:values.get(name),color:COLORS[name==="_other"?7:at%7],fill:names.length===1}))}}async function download(path,name){let{text}=await ask("GET",
+path),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([text],{type:"text/csv"})),file.download=name,file.click(),setTimeout(()=>URL.revokeObjectURL(
+file.href),1e4)}function Policies(){let q=route.value.query,list=useList("policies",{q:q.get("q")??void 0,sort:q.get("sort")??"name"}),can=may("editor")&&session.value?.writable.
 policies,open=q.get("open");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Policies",list.total!=null&&i("small",{children:count(
 list.total)})]}),i(Filter,{label:"Filter policies",placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"\
 1"}),children:"New policy"})]}),!can&&i("p",{class:"list-end",children:may("editor")?"Policies cannot be written here: there is no folder for them (policies.pol\

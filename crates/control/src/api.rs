@@ -38,6 +38,7 @@ mod llm_overview;
 mod llm_spend;
 mod logged_files;
 mod masking;
+mod mcp_clients;
 mod mcp_state;
 mod mcps;
 mod metrics;
@@ -341,6 +342,8 @@ fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(oas::show, oas::update, oas::patch, oas::remove))
         .routes(routes!(mcps::list, mcps::create))
         .routes(routes!(mcp_state::servers, mcp_state::ask))
+        .routes(routes!(mcp_clients::list))
+        .routes(routes!(mcp_clients::restore, mcp_clients::remove))
         .routes(routes!(mcps::show, mcps::update, mcps::remove))
         .routes(routes!(llm_budgets::list))
         .routes(routes!(llm_budgets::reset))

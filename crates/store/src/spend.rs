@@ -1,25 +1,14 @@
 //! What language models cost, by hour and by day, beside usage in its file: for whom, which model at which provider, and what became of it.
 
-use crate::fault::StoreFault;
-use crate::usage::Usage;
-use rusqlite::{Connection, Row, Transaction, params_from_iter, types::Value};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
-use std::time::Instant;
+use std::collections::HashMap;
 
-/// Values that one answer tells apart while it is made. What is beyond makes it partial.
-const GROUPS_MAX: usize = 200_000;
+mod tables;
+
 /// Values of the second dimension that keep their names; the others are summed as [`OTHER`].
 const SPLITS_MAX: usize = 7;
 /// Stands for values without rows of their own.
 pub const OTHER: &str = "_other";
-/// Minutes of a day, and of an hour.
-const DAY: i64 = 24 * 60;
-const HOUR: i64 = 60;
-/// Days that are kept: a year can be compared with the one before.
-const DAYS_MAX: i64 = 800;
-/// A table for each length of intervals, in minutes.
-const TABLES: [(&str, i64); 2] = [("spend_hour", HOUR), ("spend_day", DAY)];
 const SUMS: [&str; 11] = [
     "requests",
     "attempts",
@@ -59,6 +48,8 @@ pub struct SpendKey {
     pub reason: String,
     /// The budget that refused or ended it.
     pub budget: String,
+    /// The team that it is of; empty without one.
+    pub team: String,
 }
 
 /// The sums.
@@ -111,13 +102,15 @@ pub enum SpendBy {
     Reason,
     /// Budget.
     Budget,
+    /// Team.
+    Team,
     /// Intervals of this many minutes: hours, or days.
     Time(u32),
 }
 
 impl SpendBy {
     /// All but time, in the order of the tables' columns.
-    pub const NAMED: [SpendBy; 10] = [
+    pub const NAMED: [SpendBy; 11] = [
         SpendBy::Api,
         SpendBy::Org,
         SpendBy::Policy,
@@ -128,6 +121,7 @@ impl SpendBy {
         SpendBy::Outcome,
         SpendBy::Reason,
         SpendBy::Budget,
+        SpendBy::Team,
     ];
 
     /// Its name, which is that of its column.
@@ -143,6 +137,7 @@ impl SpendBy {
             SpendBy::Outcome => "outcome",
             SpendBy::Reason => "reason",
             SpendBy::Budget => "budget",
+            SpendBy::Team => "team",
             SpendBy::Time(_) => "time",
         }
     }
@@ -256,138 +251,6 @@ impl SpendAnswer {
         }
         SpendAnswer { rows: rows(question, groups), is_partial }
     }
-}
-
-/// Spend, in the file of usage.
-impl Usage {
-    /// Creates the tables of spend if they are missing.
-    pub fn prepare_spend(&self) -> Result<(), StoreFault> {
-        let mut connection = self.connect()?;
-        let transaction = connection.transaction()?;
-        create(&transaction)?;
-        transaction.commit()?;
-        Ok(())
-    }
-
-    /// Adds sums to the existing ones.
-    pub fn add_spend(&self, sums: &[(SpendKey, SpendCounts)]) -> Result<(), StoreFault> {
-        let mut connection = self.connect()?;
-        let transaction = connection.transaction()?;
-        for (table, minutes) in TABLES {
-            let mut rows: BTreeMap<SpendKey, SpendCounts> = BTreeMap::new();
-            for (key, counts) in sums {
-                let minute = key.minute.div_euclid(minutes) * minutes;
-                rows.entry(SpendKey { minute, ..key.clone() }).or_default().add(counts);
-            }
-            add_to(&transaction, table, &rows)?;
-        }
-        transaction.commit()?;
-        Ok(())
-    }
-
-    /// Deletes hours before a minute, and days that are too old.
-    pub fn remove_spend_before(&self, minute: i64, now: i64) -> Result<(), StoreFault> {
-        let connection = self.connect()?;
-        connection.execute("DELETE FROM spend_hour WHERE minute < ?1", [minute - (HOUR - 1)])?;
-        connection.execute("DELETE FROM spend_day WHERE minute < ?1", [minute.min(now - DAYS_MAX * DAY)])?;
-        Ok(())
-    }
-
-    /// Answers a query. After `deadline`, the answer is what was read so far.
-    pub fn spend(&self, question: &SpendQuestion, deadline: Instant) -> Result<SpendAnswer, StoreFault> {
-        let connection = self.connect()?;
-        let (mut groups, mut is_partial) = (SpendGroups::new(), false);
-        for (table, from, to) in pieces(question) {
-            if Instant::now() >= deadline || groups.len() > GROUPS_MAX {
-                is_partial = true;
-                break;
-            }
-            read(&connection, table, (from, to), question, &mut groups)?;
-        }
-        Ok(SpendAnswer { rows: rows(question, groups), is_partial })
-    }
-}
-
-/// Creates the tables.
-fn create(transaction: &Transaction<'_>) -> Result<(), StoreFault> {
-    let columns = SpendBy::NAMED.map(SpendBy::name);
-    let texts: String = columns.iter().map(|name| format!(", {name} TEXT NOT NULL")).collect();
-    let sums: String = SUMS.iter().map(|name| format!(", {name} INTEGER NOT NULL")).collect();
-    for (table, _) in TABLES {
-        transaction.execute_batch(&format!(
-            "CREATE TABLE IF NOT EXISTS {table} (minute INTEGER NOT NULL{texts}{sums}, PRIMARY KEY (minute, {})) WITHOUT ROWID",
-            columns.join(", ")
-        ))?;
-    }
-    Ok(())
-}
-
-fn add_to(transaction: &Transaction<'_>, table: &str, rows: &BTreeMap<SpendKey, SpendCounts>) -> Result<(), StoreFault> {
-    let sums: Vec<String> = SUMS.iter().map(|name| format!("{name} = {name} + excluded.{name}")).collect();
-    let places = vec!["?"; 1 + SpendBy::NAMED.len() + SUMS.len()].join(", ");
-    let mut statement =
-        transaction.prepare(&format!("INSERT INTO {table} VALUES ({places}) ON CONFLICT DO UPDATE SET {}", sums.join(", ")))?;
-    for (key, counts) in rows {
-        let SpendKey { minute, api, org, policy, key, model, provider, instead_of, outcome, reason, budget } = key;
-        let texts = [api, org, policy, key, model, provider, instead_of, outcome, reason, budget];
-        let texts = texts.map(|text| Value::Text(text.clone()));
-        let numbers = counts.values().map(|count| Value::Integer(i64::try_from(count).unwrap_or(i64::MAX)));
-        statement.execute(params_from_iter(std::iter::once(Value::Integer(*minute)).chain(texts).chain(numbers)))?;
-    }
-    Ok(())
-}
-
-/// The parts of the period: whole days where they fit, hours at the edges, or hours alone if they are told apart.
-fn pieces(question: &SpendQuestion) -> Vec<(&'static str, i64, i64)> {
-    let (from, to) = (question.from, question.to);
-    let tells_hours = matches!(question.by, SpendBy::Time(minutes) if i64::from(minutes) < DAY);
-    let (first_day, last_day) = ((from + DAY - 1).div_euclid(DAY) * DAY, to.div_euclid(DAY) * DAY);
-    if tells_hours || first_day >= last_day {
-        return vec![("spend_hour", from, to)];
-    }
-    vec![("spend_day", first_day, last_day), ("spend_hour", last_day, to), ("spend_hour", from, first_day)]
-}
-
-/// The SQL of a dimension.
-fn column(by: SpendBy) -> String {
-    match by {
-        SpendBy::Time(minutes) => format!("minute / {0} * {0}", minutes.max(1)),
-        by => by.name().to_owned(),
-    }
-}
-
-/// Adds the sums of one part of the period.
-fn read(
-    connection: &Connection,
-    table: &str,
-    (from, to): (i64, i64),
-    question: &SpendQuestion,
-    groups: &mut SpendGroups,
-) -> Result<(), StoreFault> {
-    let mut parameters = vec![Value::Integer(from), Value::Integer(to)];
-    let mut wanted = String::new();
-    for (by, value) in &question.only {
-        parameters.push(Value::Text(value.clone()));
-        wanted.push_str(&format!(" AND {} = ?{}", column(*by), parameters.len()));
-    }
-    let sums: String = SUMS.iter().map(|name| format!(", SUM({name})")).collect();
-    let (value, split) = (column(question.by), question.split.map_or_else(|| "NULL".to_owned(), column));
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT CAST({value} AS TEXT), CAST({split} AS TEXT){sums} FROM {table} WHERE minute >= ?1 AND minute < ?2{wanted} GROUP BY 1, 2"
-    ))?;
-    let mut found = statement.query(params_from_iter(parameters))?;
-    while let Some(found) = found.next()? {
-        groups.entry((found.get(0)?, found.get(1)?)).or_default().add(&counts(found)?);
-    }
-    Ok(())
-}
-
-fn counts(row: &Row<'_>) -> rusqlite::Result<SpendCounts> {
-    let mut values = [0; SUMS.len()];
-    for (index, value) in values.iter_mut().enumerate() {
-        *value = u64::try_from(row.get::<_, i64>(2 + index)?).unwrap_or_default();
-    }
-    Ok(SpendCounts::of(values))
 }
 
 /// What comes first: what costs most, then what was asked for most.

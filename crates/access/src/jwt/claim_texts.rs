@@ -19,16 +19,17 @@ pub struct ClaimNames(Vec<String>);
 pub struct ClaimTexts(Vec<(String, String)>);
 
 impl ClaimNames {
-    /// The claims that occur anywhere in a definition, if context variables are on, and those of budgets and limits.
+    /// The claims that occur anywhere in a definition, if context variables are on, and those of budgets, teams and limits.
     pub fn used_in(definition: &ApiDefinition) -> Self {
         let text = if definition.enable_context_vars { definition.raw.to_string() } else { String::new() };
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let behind = text.split(CLAIM).skip(1);
         let mut names: Vec<String> =
             behind.map(|rest| rest.find(|c| !is_name(c)).and_then(|end| rest.get(..end)).unwrap_or(rest).to_owned()).collect();
-        let budgets = definition.tollgate.llm.iter().flat_map(|llm| &llm.budgets);
-        names.extend(budgets.filter_map(|budget| match &budget.of {
-            Some(BudgetHolder::Claim(name)) => Some(name.clone()),
+        let of_models = definition.tollgate.llm.iter();
+        let holders = of_models.flat_map(|llm| llm.budgets.iter().filter_map(|budget| budget.of.as_ref()).chain(llm.team_holder()));
+        names.extend(holders.filter_map(|holder| match holder {
+            BudgetHolder::Claim(name) => Some(name.clone()),
             _ => None,
         }));
         let limits = definition.tollgate.request_limits.iter().filter(|limit| limit.by == LimitedBy::Claim);

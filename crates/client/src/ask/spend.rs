@@ -8,11 +8,11 @@ use serde_json::Value;
 /// Options of `spend`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Sums are kept where enable_analytics is on. Examples:\n  tollgate spend\n  tollgate spend --by key --split model --last 7d\n  \
+    after_help = "Sums are kept where enable_analytics is on. Examples:\n  tollgate spend\n  tollgate spend --by team --split model --last 7d\n  \
                         tollgate spend --by time --step 1d --csv > spend.csv"
 )]
 pub struct SpendCommand {
-    /// What a row is: model, provider, key, policy, org, api, instead_of, outcome, reason, budget or time
+    /// What a row is: model, provider, key, team, policy, org, api, instead_of, outcome, reason, budget or time
     #[arg(long, value_name = "WHAT", default_value = "model")]
     by: String,
     /// What each row is split by
@@ -27,6 +27,9 @@ pub struct SpendCommand {
     /// Only one API
     #[arg(long, value_name = "ID")]
     api: Option<String>,
+    /// Only one team
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
     /// Rows to show, the dearest first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     limit: usize,
@@ -46,6 +49,7 @@ pub(super) fn run(command: &SpendCommand, tls: super::TlsOf) -> Result<(), Comma
         ("last", Some(&command.last)),
         ("step", command.step.as_deref()),
         ("api_id", command.api.as_deref()),
+        ("team", command.team.as_deref()),
         ("top", Some(&top)),
         ("nodes", Some("all")),
         ("format", command.csv.then_some("csv")),

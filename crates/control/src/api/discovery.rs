@@ -3,6 +3,7 @@
 //! URL (RFC 8707). The data plane forwards these requests; they cannot be reached any other way.
 
 mod authorization_front;
+mod client;
 mod consent;
 
 use self::authorization_front::AuthorizationFront;
@@ -112,6 +113,10 @@ pub(super) async fn answer(
 static CALLS: LazyLock<Arc<Shares>> = LazyLock::new(|| Shares::new(CALLS_MAX, CALLS_OF_API_MAX));
 const CALLS_MAX: usize = 48;
 const CALLS_OF_API_MAX: usize = 16;
+/// Requests that wait for documents of clients at a time, of all APIs and of one. They have places of their own, because anyone may name a slow server.
+static DOCUMENT_WAITS: LazyLock<Arc<Shares>> = LazyLock::new(|| Shares::new(DOCUMENT_WAITS_MAX, DOCUMENT_WAITS_OF_API_MAX));
+const DOCUMENT_WAITS_MAX: usize = 192;
+const DOCUMENT_WAITS_OF_API_MAX: usize = 64;
 
 /// Clients in browsers may read it: nothing in it is for one user alone.
 fn for_scripts(mut response: Response) -> Response {

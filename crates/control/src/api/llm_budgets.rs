@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use tollgate_data::met_budgets::{caller_digest, of_api, of_key, of_organisation, of_policy};
 use tollgate_llm_gateway::MetBudget;
+use tollgate_model::api::LlmGateway;
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use utoipa::{IntoParams, ToSchema};
 
@@ -245,8 +246,13 @@ pub(super) fn organisation_of_models(control: &Control, id: &str) -> Option<Stri
 
 /// The budgets of an API; `None` if there is no such API.
 pub(super) fn budgets_of_api(control: &Control, id: &str) -> Option<Vec<LlmBudget>> {
+    Some(models_of_api(control, id)?.budgets)
+}
+
+/// `tollgate.llm` of an API, without anything for other APIs; `None` if there is no such API.
+pub(super) fn models_of_api(control: &Control, id: &str) -> Option<LlmGateway> {
     let snapshot = control.shared.current.load();
-    let raw = snapshot.api(id)?.raw.pointer("/tollgate/llm/budgets").cloned().unwrap_or(Value::Null);
+    let raw = snapshot.api(id)?.raw.pointer("/tollgate/llm").cloned().unwrap_or(Value::Null);
     Some(serde_json::from_value(raw).unwrap_or_default())
 }
 

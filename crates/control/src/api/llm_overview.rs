@@ -1,8 +1,9 @@
-//! `/tyk/llm/overview`: the APIs in front of language models, how much of their budgets is used, and what they will come to.
+//! `/tyk/llm/overview`: the APIs in front of language models, how much of their budgets is used, by teams too, and what they will come to.
 
 use super::Control;
 use super::answer::{ControlAnswer, ok};
-use super::llm_budgets::{budgets_of_api, organisation_of_models};
+use super::llm_budgets::{models_of_api, organisation_of_models};
+use super::llm_spend::dearest_teams;
 use axum::extract::State;
 use futures_util::future::join_all;
 use serde::Serialize;
@@ -10,11 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_data::met_budgets::{of_api, of_organisation};
 use tollgate_llm_gateway::{BudgetFigures, LlmFigures, MetBudget};
+use tollgate_model::api::LlmGateway;
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use utoipa::ToSchema;
 
 /// Before this share of a period is over, what it comes to is a guess.
 const SHARE_LEAST: f64 = 0.02;
+/// Teams of one API whose budgets are shown, and of all: each is a question to the store.
+const TEAMS_MAX: usize = 20;
+const ALL_TEAMS_MAX: usize = 100;
 
 /// APIs in front of language models, and their budgets.
 #[derive(Serialize, ToSchema)]
@@ -37,6 +42,18 @@ struct OverviewBudget {
     /// How it stands; `null` where each of several holders has its own.
     #[schema(required)]
     standing: Option<BudgetStanding>,
+    /// Of a budget of teams: how it stands for those that spent the most in the past 31 days, by the sums of `/tyk/llm/spend`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    teams: Vec<TeamStanding>,
+}
+
+/// How a budget stands for one team.
+#[derive(Serialize, ToSchema)]
+struct TeamStanding {
+    /// Its name; empty for those without a team, who share one budget.
+    team: String,
+    standing: BudgetStanding,
 }
 
 /// How a budget stands in its period.
@@ -76,9 +93,11 @@ pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnsw
     let mut budgets = Vec::new();
     let mut apis: Vec<(String, Arc<LlmFigures>)> = control.shared.registry.all_llm_figures();
     apis.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut teams_left = ALL_TEAMS_MAX;
     for (api, figures) in &apis {
+        let models = models_of_api(&control, api).unwrap_or_default();
         let mut counted: BTreeMap<(String, String), Arc<BudgetFigures>> = figures.all_budgets().into_iter().collect();
-        let shared = shared_budgets(&control, api);
+        let shared = shared_budgets(&control, api, &models);
         let standings = shared.iter().map(|met| standing(&control, met, now_unix_s));
         for (met, standing) in shared.iter().zip(join_all(standings).await) {
             let refused = counted.remove(&(met.of.clone(), met.budget.name.clone())).map_or(0, |figures| figures.refused());
@@ -88,7 +107,12 @@ pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnsw
                 name: met.budget.name.clone(),
                 refused,
                 standing: Some(standing),
+                teams: Vec::new(),
             });
+        }
+        for (met, teams) in team_standings(&control, api, &models, (now_unix_s, &mut teams_left)).await {
+            let refused = counted.remove(&(met.of.clone(), met.budget.name.clone())).map_or(0, |figures| figures.refused());
+            budgets.push(OverviewBudget { api_id: api.clone(), of: met.of, name: met.budget.name, refused, standing: None, teams });
         }
         budgets.extend(counted.into_iter().map(|((of, name), figures)| OverviewBudget {
             api_id: api.clone(),
@@ -96,6 +120,7 @@ pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnsw
             name,
             refused: figures.refused(),
             standing: None,
+            teams: Vec::new(),
         }));
     }
     budgets.sort_by(|a, b| (&a.api_id, &a.of, &a.name).cmp(&(&b.api_id, &b.of, &b.name)));
@@ -103,15 +128,39 @@ pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnsw
 }
 
 /// The budgets with one counter that requests to an API meet: its own, and its organisation's.
-fn shared_budgets(control: &Control, api: &str) -> Vec<MetBudget> {
-    let own = budgets_of_api(control, api).unwrap_or_default();
-    let own = own.iter().filter(|budget| matches!(budget.of, None | Some(BudgetHolder::Api)));
+fn shared_budgets(control: &Control, api: &str, models: &LlmGateway) -> Vec<MetBudget> {
+    let own = models.budgets.iter().filter(|budget| matches!(budget.of, None | Some(BudgetHolder::Api)));
     let mut shared: Vec<MetBudget> = own.map(|budget| of_api(api, budget, "", |_| String::new())).collect();
     if let Some(org) = organisation_of_models(control, api) {
         let of_org = control.shared.keys.with_org(&org, |org| org.session.llm_budgets.clone()).unwrap_or_default();
         shared.extend(of_org.iter().map(|budget| of_organisation(&org, budget)));
     }
     shared
+}
+
+/// The budgets of an API that each of its teams has, and how they stand for the dearest ones. Teams by something else than sums of spend are not known.
+async fn team_standings(
+    control: &Control,
+    api: &str,
+    models: &LlmGateway,
+    (now_unix_s, left): (u64, &mut usize),
+) -> Vec<(MetBudget, Vec<TeamStanding>)> {
+    let Some(holder) = models.team_holder() else { return Vec::new() };
+    let budgets: Vec<&LlmBudget> = models.budgets.iter().filter(|budget| budget.of.as_ref() == Some(holder)).collect();
+    if budgets.is_empty() || *left == 0 {
+        return Vec::new();
+    }
+    let teams = dearest_teams(control, api, TEAMS_MAX).await;
+    let mut found = Vec::new();
+    for budget in budgets {
+        let teams: Vec<String> = teams.iter().take(*left).cloned().collect();
+        *left -= teams.len();
+        let of_teams: Vec<MetBudget> = teams.iter().map(|team| of_api(api, budget, "", |_| team.clone())).collect();
+        let standings = join_all(of_teams.iter().map(|met| standing(control, met, now_unix_s))).await;
+        let teams = teams.into_iter().zip(standings).map(|(team, standing)| TeamStanding { team, standing }).collect();
+        found.push((of_api(api, budget, "", |_| String::new()), teams));
+    }
+    found
 }
 
 async fn standing(control: &Control, met: &MetBudget, now_unix_s: u64) -> BudgetStanding {

@@ -1,4 +1,4 @@
-//! `/tyk/llm/spend`: what language models cost, by caller, model and provider, and what became of requests, from the sums per hour.
+//! `/tyk/llm/spend`: what language models cost, by caller, team, model and provider, and what became of requests, from the sums per hour.
 
 use super::Control;
 use super::answer::{ControlAnswer, Error, error, ok};
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_store::StoreFault;
-use tollgate_store::spend::{SpendAnswer, SpendBy, SpendCounts, SpendQuestion, SpendRow};
+use tollgate_store::spend::{OTHER, SpendAnswer, SpendBy, SpendCounts, SpendQuestion, SpendRow};
 use utoipa::ToSchema;
 
 mod csv;
@@ -131,15 +131,16 @@ enum SpendRows {
     Outcome,
     Reason,
     Budget,
+    Team,
     Time,
 }
 
-/// What language models cost, by caller, model and provider
+/// What language models cost, by caller, team, model and provider
 ///
 /// Computed from sums per hour, which are kept for `tollgate.analytics.usage_days`, and sums per day, which are kept for 800 days.
 #[utoipa::path(
     get, path = "/tyk/llm/spend", tag = "Figures", operation_id = "getLlmSpend",
-    security(("secret" = ["viewer", "scope:closed"])),
+    security(("secret" = ["viewer", "scope:query:api_id"])),
     params(
         ("by" = inline(Option<SpendRows>), Query, description = "What a row stands for. `instead_of` is the provider that was asked before and gave no answer.", example = "model"),
         ("split" = inline(Option<SpendRows>), Query, description = "What each row is split by, unless it is `time`. The seven dearest values keep their names."),
@@ -159,6 +160,7 @@ enum SpendRows {
         ("provider" = Option<String>, Query, description = "Of one provider."),
         ("outcome" = Option<String>, Query, description = "Of requests with one outcome, such as `ok` or `no_budget`.", example = "ok"),
         ("budget" = Option<String>, Query, description = "Of requests that one budget refused or ended."),
+        ("team" = Option<String>, Query, description = "Of one team; of no team if it is empty."),
     ),
     responses(
         (status = 200, description = "The rows, dearest first; with `by=time` in order of time.", content((SpendReport = "application/json"), (String = "text/csv"))),
@@ -214,9 +216,9 @@ struct SpendAsked {
 
 impl SpendAsked {
     fn read(query: &HashMap<String, String>, now_unix_s: u64) -> Result<Self, String> {
-        const KNOWN: [&str; 18] = [
+        const KNOWN: [&str; 19] = [
             "by", "split", "last", "from", "to", "step", "top", "nodes", "format", "tz", "api_id", "org", "policy", "key", "model",
-            "provider", "outcome", "budget",
+            "provider", "outcome", "budget", "team",
         ];
         let parameters = Parameters::new(query, &KNOWN)?;
         let now = i64::try_from(now_unix_s).unwrap_or(i64::MAX);
@@ -235,7 +237,7 @@ impl SpendAsked {
             name => dimension("by", name, ", time")?,
         };
         let split = parameters.text("split").map(|name| dimension("split", name, ""));
-        let filters = ["api_id", "org", "policy", "key", "model", "provider", "outcome", "budget"];
+        let filters = ["api_id", "org", "policy", "key", "model", "provider", "outcome", "budget", "team"];
         let only = filters
             .into_iter()
             .filter_map(|name| Some((SpendBy::of_name(name.trim_end_matches("_id"))?, query.get(name)?.clone())));
@@ -295,6 +297,24 @@ async fn gather(control: &Control, question: &SpendQuestion, is_for_all: bool) -
     }
     let (nodes, answers): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
     Ok(Some(Gathered { answer: SpendAnswer::merged(question, answers), nodes, missing }))
+}
+
+/// The teams of an API that spent the most in the past 31 days on all gateways, with none for requests of no team; without those that are summed together.
+pub(super) async fn dearest_teams(control: &Control, api: &str, teams_max: usize) -> Vec<String> {
+    let hour = i64::try_from(tollgate_clock::unix_s() / 3_600).unwrap_or_default();
+    let only = vec![(SpendBy::Api, api.to_owned())];
+    let (from, to) = ((hour - 31 * 24) * HOUR, (hour + 1) * HOUR);
+    let question = SpendQuestion { from, to, only, by: SpendBy::Team, split: None, rows_max: teams_max };
+    match gather(control, &question, true).await {
+        Ok(found) => {
+            let rows = found.map(|found| found.answer.rows).unwrap_or_default();
+            rows.into_iter().map(|row| row.value).filter(|team| team != OTHER).collect()
+        }
+        Err(fault) => {
+            tracing::error!(%fault, "spend can't be read");
+            Vec::new()
+        }
+    }
 }
 
 async fn report(control: &Control, asked: &SpendAsked) -> Result<Option<SpendReport>, StoreFault> {

@@ -1,5 +1,5 @@
-//! Tells the gateway of models who sends a request, and which budgets it meets: those of its API, its key with the key's policies, and its organisation. Reads
-//! `tollgate.llm` and `llm_budgets` of sessions. Invisible to clients, whose own lines of these names never pass.
+//! Tells the gateway of models who sends a request, and which budgets it meets: those of its API, its key with the key's policies, and its organisation; and
+//! its record, of which team it is. Reads `tollgate.llm` and `llm_budgets` of sessions. Invisible to clients, whose own lines of these names never pass.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
@@ -11,11 +11,17 @@ use tollgate_llm_gateway::{CallFacts, MetBudget};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
 use tollgate_statistics::LlmCalls;
+use tollgate_store::spend::OTHER;
+
+/// Longest name of a team in sums and records: clients may have tokens with any text.
+const TEAM_BYTES_MAX: usize = 200;
 
 pub(super) struct LlmCaller {
     api: String,
     org: String,
     budgets: Vec<LlmBudget>,
+    /// What tells its team.
+    team: Option<BudgetHolder>,
     calls: Arc<LlmCalls>,
 }
 
@@ -24,7 +30,8 @@ impl LlmCaller {
         let llm = source.definition.tollgate.llm.as_ref()?;
         let (api, org) = (source.definition.api_id.clone(), source.definition.org_id.clone());
         let calls = source.context.registry.llm_calls.clone();
-        Some(Box::new(LlmCaller { api, org, budgets: llm.budgets.clone(), calls }))
+        let (budgets, team) = (llm.budgets.clone(), llm.team_holder().cloned());
+        Some(Box::new(LlmCaller { api, org, budgets, team, calls }))
     }
 
     fn budgets(&self, exchange: &Exchange<'_>, caller: &str) -> Vec<MetBudget> {
@@ -35,6 +42,12 @@ impl LlmCaller {
             org.session.llm_budgets.iter().map(|budget| of_organisation(&self.org, budget)).collect::<Vec<_>>()
         });
         of_api.chain(of_key).chain(of_org.unwrap_or_default()).collect()
+    }
+
+    /// The name of its team in sums; empty without one.
+    fn team(&self, exchange: &Exchange<'_>) -> String {
+        let team = self.team.as_ref().map(|holder| value_of(exchange, holder)).unwrap_or_default();
+        if team.len() > TEAM_BYTES_MAX { OTHER.to_owned() } else { team }
     }
 }
 
@@ -56,6 +69,10 @@ impl Middleware for LlmCaller {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // The request's record keeps the call open; without one, nobody learns what becomes of the request.
         let call = self.calls.open().map(Box::new);
+        if let (Some(call), true) = (&call, self.team.is_some()) {
+            let team = self.team(exchange);
+            call.call().note(|stats| stats.team = team);
+        }
         let caller = exchange.caller.key_digest();
         let session = exchange.caller.key.as_ref().map(|key| &key.session);
         let organisation = session.map(|session| &session.org_id).filter(|org| !org.is_empty()).unwrap_or(&self.org);

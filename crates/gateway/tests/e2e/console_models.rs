@@ -21,13 +21,15 @@ fn what_models_cost_and_why_requests_were_refused_is_seen() {
         {"name": "mine", "of": "key", "max": 20000, "unit": "tokens", "per": "month"},
         {"name": "dollars", "max": 5, "unit": "usd", "per": "month"},
         {"name": "tight", "max": 8000, "unit": "completion_tokens", "per": "day"},
+        {"name": "team", "of": "metadata:team", "max": 1, "unit": "usd", "per": "month"},
     ]);
     definition = definition
         .set("tollgate/llm/budgets", budgets)
         .set("tollgate/llm/prices", json!([{"model": "llama", "input": 1, "output": 2}]));
     let conf = json!({"enable_analytics": true, "hash_keys": false});
     let gateway = Setup::new(conf).api(definition).start();
-    let keys = ["ann", "<b>bob</b>"].map(|alias| create(&gateway, &session_for(&["m"], json!({"alias": alias}))));
+    let keys = [("ann", "red"), ("<b>bob</b>", "<b>blue</b>")]
+        .map(|(alias, team)| create(&gateway, &session_for(&["m"], json!({"alias": alias, "meta_data": {"team": team}}))));
     for key in &keys {
         for _ in 0..4 {
             assert_eq!(ask(&gateway, key, json!({"stream": true})).status, 200);
@@ -67,6 +69,21 @@ fn what_models_cost_and_why_requests_were_refused_is_seen() {
     let text = tab.eval("document.querySelector('main').innerText").as_str().unwrap_or_default().to_owned();
     assert!(text.contains("$0.056"), "eight answers at $0.007: {text}");
     tab.screenshot("models-whole");
+    // Each team, what it spends, and how its budget stands.
+    go(&mut tab, "#/models?split=team");
+    tab.see("By team");
+    tab.wait("[...document.querySelectorAll('th button')].filter((one) => one.innerText === '<b>blue</b>').length === 2");
+    assert_eq!(tab.eval("document.querySelectorAll('tbody b').length"), 0, "a name is no markup");
+    tab.see("$0.028 of $1");
+    for (is_dark, name) in [(false, "models-teams-light"), (true, "models-teams-dark")] {
+        tab.screen(1280, 1700, is_dark);
+        tab.screenshot(name);
+    }
+    tab.click("th button", "red");
+    tab.wait("document.querySelector('.chip')?.innerText.includes('team: red')");
+    tab.see("gpt-4o");
+    tab.screen(1280, 1700, false);
+    go(&mut tab, "#/models?split=key");
     // A click on a key shows what it spends on.
     tab.click("tbody th button", "ann");
     tab.wait("document.querySelector('.chip')?.innerText.includes('key')");

@@ -17,9 +17,9 @@ use crate::openid_provider::packages;
 use crate::servers::free_port;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_authorization.mjs");
-const CLIENT: &str = r#"{"client_name": "<b>Bold</b>", "redirect_uris": ["http://127.0.0.1:7777/back"]}"#;
-const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const CLIENT: &str = r#"{"client_name": "<b>Bold</b>", "redirect_uris": ["http://127.0.0.1:7777/back"]}"#;
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
 /// Starts the provider.
 fn provider(packages: &Path, port: u16, callback: &str, method: &str) -> ChildProcess {
@@ -33,7 +33,7 @@ fn provider(packages: &Path, port: u16, callback: &str, method: &str) -> ChildPr
 }
 
 /// An MCP server with one tool.
-fn server() -> Upstream {
+pub(crate) fn server() -> Upstream {
     Upstream::start(|seen| {
         let asked: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
         let result = match asked["method"].as_str().unwrap_or_default() {
@@ -50,11 +50,36 @@ fn server() -> Upstream {
     })
 }
 
+/// An identity provider that lets everybody in.
+pub(crate) fn issuer() -> Upstream {
+    Upstream::start(|seen| {
+        let own = format!("http://{}", seen.header("host").unwrap_or_default());
+        let metadata = json!({"issuer": own, "authorization_endpoint": format!("{own}/auth?fixed=1"), "token_endpoint": format!("{own}/token")});
+        match seen.target.as_str() {
+            "/.well-known/openid-configuration" => reply("200 OK", &["Content-Type: application/json"], &metadata.to_string()),
+            "/token" if seen.text().contains("code=bad") => {
+                let error = "{\"error\": \"invalid_client\", \"error_description\": \"no such secret\"}";
+                reply("401 Unauthorized", &["Content-Type: application/json"], error)
+            }
+            "/token" => {
+                let given = "{\"access_token\": \"a\", \"id_token\": \"i\", \"refresh_token\": \"r\"}";
+                reply("200 OK", &["Content-Type: application/json"], given)
+            }
+            _ => reply("404 Not Found", &[], ""),
+        }
+    })
+}
+
 fn start(server: &Upstream, issuer: &str) -> Gateway {
     start_with(json!({}), server, issuer)
 }
 
 fn start_with(conf: Value, server: &Upstream, issuer: &str) -> Gateway {
+    start_trusting(conf, None, server, issuer)
+}
+
+/// The same, with the authorities in a file in place of the system's.
+pub(crate) fn start_trusting(conf: Value, roots: Option<&Path>, server: &Upstream, issuer: &str) -> Gateway {
     let proxy = json!({"issuer": issuer, "client_id": "the-gateway", "client_secret": "$secret_conf.provider", "scopes": ["read"]});
     let tools = with_tokens("tools", server)
         .set("application_protocol", "mcp")
@@ -68,15 +93,19 @@ fn start_with(conf: Value, server: &Upstream, issuer: &str) -> Gateway {
     let secrets = json!({"provider": "the secret of the gateway & more"});
     let mut all = json!({"policies": {"policy_record_name": file.path()}, "secrets": secrets});
     merge(&mut all, &conf);
-    Setup::new(all).api(tools).start()
+    let setup = Setup::new(all).api(tools);
+    match roots {
+        Some(roots) => setup.env("SSL_CERT_FILE", roots.to_str().unwrap()).start(),
+        None => setup.start(),
+    }
 }
 
-fn own(gateway: &Gateway, endpoint: &str) -> String {
+pub(crate) fn own(gateway: &Gateway, endpoint: &str) -> String {
     format!("http://127.0.0.1:{}/__tyk-as/tools{endpoint}", gateway.port)
 }
 
 /// A request as browsers and clients at the gateway's own address send it.
-fn send(gateway: &Gateway, method: &str, path: &str, lines: &[&str], body: &str) -> Response {
+pub(crate) fn send(gateway: &Gateway, method: &str, path: &str, lines: &[&str], body: &str) -> Response {
     let host = format!("Host: 127.0.0.1:{}", gateway.port);
     let lines = [&[host.as_str()], lines].concat();
     let lines: Vec<&str> = lines.into_iter().collect();
@@ -88,7 +117,7 @@ fn send(gateway: &Gateway, method: &str, path: &str, lines: &[&str], body: &str)
     gateway.send(format!("{text}\r\n{body}").into_bytes())
 }
 
-fn post_form(gateway: &Gateway, endpoint: &str, lines: &[&str], fields: &[(&str, &str)]) -> Response {
+pub(crate) fn post_form(gateway: &Gateway, endpoint: &str, lines: &[&str], fields: &[(&str, &str)]) -> Response {
     let body = form_of(fields);
     let origin = format!("Origin: http://127.0.0.1:{}", gateway.port);
     let has_origin = lines.iter().any(|line| line.starts_with("Origin:"));
@@ -101,16 +130,16 @@ fn form_of(fields: &[(&str, &str)]) -> String {
     fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
 }
 
-fn register(gateway: &Gateway, body: &str) -> Response {
+pub(crate) fn register(gateway: &Gateway, body: &str) -> Response {
     send(gateway, "POST", "/__tyk-as/tools/register", &["Content-Type: application/json"], body)
 }
 
-fn authorize(gateway: &Gateway, lines: &[&str], fields: &[(&str, &str)]) -> Response {
+pub(crate) fn authorize(gateway: &Gateway, lines: &[&str], fields: &[(&str, &str)]) -> Response {
     send(gateway, "GET", &format!("/__tyk-as/tools/authorize?{}", form_of(fields)), lines, "")
 }
 
 /// What a page has as the value of a hidden field.
-fn hidden(page: &str) -> String {
+pub(crate) fn hidden(page: &str) -> String {
     page.split("name=\"request\" value=\"").nth(1).unwrap_or_else(|| panic!("{page}")).split('"').next().unwrap().to_owned()
 }
 
@@ -197,25 +226,7 @@ fn two_gateways_behind_a_tls_proxy_are_one() {
 
 #[test]
 fn nobody_is_sent_anywhere_without_consent_and_to_nobody_unknown() {
-    let (server, issuer) = (
-        server(),
-        Upstream::start(|seen| {
-            let own = format!("http://{}", seen.header("host").unwrap_or_default());
-            let metadata = json!({"issuer": own, "authorization_endpoint": format!("{own}/auth?fixed=1"), "token_endpoint": format!("{own}/token")});
-            match seen.target.as_str() {
-                "/.well-known/openid-configuration" => reply("200 OK", &["Content-Type: application/json"], &metadata.to_string()),
-                "/token" if seen.text().contains("code=bad") => {
-                    let error = "{\"error\": \"invalid_client\", \"error_description\": \"no such secret\"}";
-                    reply("401 Unauthorized", &["Content-Type: application/json"], error)
-                }
-                "/token" => {
-                    let given = "{\"access_token\": \"a\", \"id_token\": \"i\", \"refresh_token\": \"r\"}";
-                    reply("200 OK", &["Content-Type: application/json"], given)
-                }
-                _ => reply("404 Not Found", &[], ""),
-            }
-        }),
-    );
+    let (server, issuer) = (server(), issuer());
     let gateway = start(&server, &issuer.url());
     // The documents say who gives tokens.
     let resource = send(&gateway, "GET", "/.well-known/oauth-protected-resource/tools", &[], "").json();

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::analytics::tracked;
-use crate::harness::{Gateway, Response, Setup, Upstream, eventually, ok, request};
+use crate::harness::{Gateway, Response, Setup, Upstream, eventually, ok, reply, request};
 use crate::keys::{refused, told};
 
 /// A gateway with the MCP proxy `mcp` and the API `web`; `conf` is laid over its configuration.
@@ -154,4 +154,39 @@ fn records_say_what_was_called_also_of_what_was_refused() {
     let tail = gateway.control("GET", "/tyk/tail", "").json();
     let told: Vec<Value> = tail["entries"].as_array().unwrap().iter().map(|entry| entry["mcp_primitive_name"].clone()).collect();
     assert!(told.contains(&json!("secret")) && told.contains(&json!(cut)), "{tail}");
+}
+
+#[test]
+fn tasks_pass_a_proxy_and_are_no_way_around_what_a_key_may_call() {
+    let upstream = Upstream::start(|seen| {
+        let asked: Value = serde_json::from_slice(&seen.body).unwrap_or_default();
+        let task = json!({"taskId": "t-1", "status": "working", "createdAt": "2025-11-25T10:30:00Z", "ttl": 60000});
+        let result = match asked["method"].as_str().unwrap_or_default() {
+            "tools/list" => {
+                let tools = ["slow", "secret"].map(|name| json!({"name": name, "execution": {"taskSupport": "required"}}));
+                json!({"tools": tools})
+            }
+            "tools/call" => json!({"task": task}),
+            "tasks/result" => json!({"content": [{"type": "text", "text": "done"}]}),
+            _ => task,
+        };
+        let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result});
+        reply("200 OK", &["Content-Type: application/json"], &answer.to_string())
+    });
+    let proxy = tracked("mcp", "/mcp/", &upstream).with_keys().set("application_protocol", "mcp").set("json_rpc_version", "2.0");
+    let gateway = Setup::new(json!({})).api(proxy).start();
+    put(&gateway, "caller", &session("mcp", json!({"mcp_access_rights": {"tools": {"allowed": ["slow"]}}})));
+    let listed = call(&gateway, "caller", "tools/list", json!({})).json();
+    assert_eq!(listed["result"]["tools"], json!([{"name": "slow", "execution": {"taskSupport": "required"}}]));
+    let params = json!({"name": "slow", "arguments": {}, "task": {"ttl": 60000}});
+    assert_eq!(call(&gateway, "caller", "tools/call", params.clone()).json()["result"]["task"]["taskId"], "t-1");
+    assert_eq!(serde_json::from_slice::<Value>(&upstream.last().body).unwrap()["params"], params);
+    for method in ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel"] {
+        let answer = call(&gateway, "caller", method, json!({"taskId": "t-1"}));
+        assert!(answer.status == 200 && answer.json()["result"].is_object(), "{method}: {answer}");
+        assert_eq!(serde_json::from_slice::<Value>(&upstream.last().body).unwrap()["params"]["taskId"], "t-1", "{method}");
+    }
+    let before = upstream.requests();
+    let refused = call(&gateway, "caller", "tools/call", json!({"name": "secret", "task": {"ttl": 60000}}));
+    assert!(refused.status == 403 && upstream.requests() == before, "{refused}");
 }

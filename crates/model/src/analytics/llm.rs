@@ -10,6 +10,9 @@ pub struct LlmStats {
     pub operation: String,
     /// Whether the answer was a stream.
     pub stream: bool,
+    /// The team that it is of; empty without one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub team: String,
     /// The model as the client wrote it.
     pub model: String,
     /// Who answered, else who was asked last; empty if nobody was asked.

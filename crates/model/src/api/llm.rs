@@ -7,6 +7,7 @@ use super::llm_cache::LlmCache;
 use super::llm_guard::LlmGuard;
 use super::service_url::is_service_url;
 use crate::json_path::JsonPath;
+use crate::number::is_zero;
 use crate::problem::Findings;
 use crate::session::{BudgetHolder, LlmBudget};
 use crate::token::{is_header_value, is_token};
@@ -38,6 +39,10 @@ pub struct LlmGateway {
     pub output_tokens_max: u64,
     /// How much of the models may be used.
     pub budgets: Vec<LlmBudget>,
+    /// By what sums of spend know the team of a request: `claim:NAME` of its token, or `metadata:NAME` of its session; by what the first budget of a team
+    /// does if nothing is said.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub team: Option<BudgetHolder>,
     /// Prices that come before the built-in ones.
     pub prices: Vec<LlmPrice>,
     /// Answers that are kept for later requests.
@@ -202,6 +207,12 @@ impl LlmProviderKind {
 }
 
 impl LlmGateway {
+    /// What tells the team of a request: `team`, or the first budget of a team.
+    pub fn team_holder(&self) -> Option<&BudgetHolder> {
+        let of_budget = || self.budgets.iter().filter_map(|budget| budget.of.as_ref()).find(|of| of.is_team());
+        self.team.as_ref().or_else(of_budget)
+    }
+
     /// Adds its problems to `findings`. `answers_otherwise`: the API has another kind of upstream that answers itself.
     pub(super) fn check(&self, answers_otherwise: bool, is_stream: bool, findings: &mut Findings) {
         let at = JsonPath::of("tollgate.llm");
@@ -242,6 +253,9 @@ impl LlmGateway {
         }
         let holders = [BudgetHolder::Api, BudgetHolder::Key];
         LlmBudget::check_all(&self.budgets, &at.key("budgets"), &holders, findings);
+        if let Some(team) = &self.team {
+            team.check_team(&at.key("team"), findings);
+        }
         let providers: Vec<&str> = self.providers.iter().map(|provider| provider.name.as_str()).collect();
         self.cache.iter().for_each(|cache| cache.check(&providers, &at.key("cache"), findings));
         LlmGuard::check_all(&self.guards, &at.key("guards"), findings);

@@ -110,6 +110,27 @@ impl TryFrom<String> for BudgetHolder {
     }
 }
 
+impl BudgetHolder {
+    /// Whether it is a team, which requests name by a value.
+    pub fn is_team(&self) -> bool {
+        matches!(self, BudgetHolder::Claim(_) | BudgetHolder::Metadata(_))
+    }
+
+    /// Adds the problem of one that is no team, or whose values have an impossible name.
+    pub(crate) fn check_team(&self, at: &JsonPath, findings: &mut Findings) {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/');
+        match self {
+            BudgetHolder::Claim(name) | BudgetHolder::Metadata(name) => {
+                if !(1..=NAME_BYTES_MAX).contains(&name.len()) || !name.chars().all(fits) {
+                    let why = format!("must have a name of 1 to {NAME_BYTES_MAX} letters, digits, -, _, ., : and /");
+                    findings.error(at, why);
+                }
+            }
+            _ => findings.error(at, "must be \"claim:NAME\" or \"metadata:NAME\""),
+        }
+    }
+}
+
 impl From<BudgetHolder> for String {
     fn from(holder: BudgetHolder) -> String {
         match holder {
@@ -203,19 +224,12 @@ impl LlmBudget {
                 findings.error(&at.key("max"), "must be a whole number, unless unit is \"usd\"");
             }
             let allows = |of: &BudgetHolder| match of {
-                BudgetHolder::Claim(_) | BudgetHolder::Metadata(_) => holders.contains(&BudgetHolder::Api),
+                of if of.is_team() => holders.contains(&BudgetHolder::Api),
                 of => holders.contains(of),
-            };
-            let is_named = |name: &str| {
-                let fits = |c: char| fits(c) || matches!(c, ':' | '/');
-                (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(fits)
             };
             match &budget.of {
                 Some(of) if !allows(of) => findings.error(&at.key("of"), "is not possible in this document"),
-                Some(BudgetHolder::Claim(name) | BudgetHolder::Metadata(name)) if !is_named(name) => {
-                    let why = format!("must have a name of 1 to {NAME_BYTES_MAX} letters, digits, -, _, ., : and /");
-                    findings.error(&at.key("of"), why);
-                }
+                Some(of) if of.is_team() => of.check_team(&at.key("of"), findings),
                 _ => {}
             }
         }

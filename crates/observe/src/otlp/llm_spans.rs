@@ -87,6 +87,9 @@ fn attributes(hit: &RecordRef<'_>, (stats, attempt): (&LlmStats, &LlmAttempt), i
     if usage.estimated {
         attributes.push(flag("tollgate.llm.estimated", true));
     }
+    if !stats.team.is_empty() {
+        attributes.push(text("tollgate.llm.team", stats.team.as_str()));
+    }
     if is_last && !stats.budget.is_empty() {
         attributes.push(text("tollgate.llm.budget", stats.budget.as_str()));
     }

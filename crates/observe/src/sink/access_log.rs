@@ -16,7 +16,7 @@ use tollgate_outbound::append_ip;
 type FieldValue = fn(&mut AccessLogLine<'_>, &RecordRef<'_>, &Analyst);
 
 /// All fields that a line can contain, in order. One that writes nothing is left out of the line.
-const FIELDS: [(&str, FieldValue); 53] = [
+const FIELDS: [(&str, FieldValue); 54] = [
     ("api_id", |line, hit, _| line.text(hit.facts.id.as_bytes())),
     ("api_key", |line, hit, analyst| line.text(analyst.logged_key(hit.record).as_bytes())),
     ("api_name", |line, hit, _| line.text(hit.facts.name.as_bytes())),
@@ -56,6 +56,7 @@ const FIELDS: [(&str, FieldValue); 53] = [
     ("llm_provider_model", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.provider_model.as_bytes()))),
     ("llm_reason", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.reason.as_bytes()))),
     ("llm_reasoning_tokens", |line, hit, _| line.of_llm(hit, |line, llm| line.number(llm.usage.reasoning_tokens))),
+    ("llm_team", |line, hit, _| line.of_llm(hit, |line, llm| line.some(llm.team.as_bytes()))),
     ("llm_tokens_per_s", |line, hit, _| line.of_llm(hit, |line, llm| llm.tokens_per_s.iter().for_each(|rate| line.decimal(*rate)))),
     ("mcp_error_code", |line, hit, _| {
         if hit.record.mcp_error != 0 {

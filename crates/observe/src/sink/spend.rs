@@ -1,4 +1,4 @@
-//! Writes what requests to language models took to the embedded store, for `/tyk/llm/spend`. Models beyond the limits are summed as `_other`.
+//! Writes what requests to language models took to the embedded store, for `/tyk/llm/spend`. Models and teams beyond the limits are summed as `_other`.
 
 use super::{BatchSender, RecordWriter, SinkFigures, SinkRoom, SinkThread};
 use crate::record_ref::RecordRef;
@@ -14,9 +14,9 @@ use tollgate_store::usage::Usage;
 const ROWS_MAX: usize = 10_000;
 /// Maximum waiting batches. One contains a core's sums of five seconds.
 const BATCHES_MAX: usize = 16;
-/// Maximum distinct models since the start, for one API and for all together: clients write their names.
-const MODELS_MAX: usize = 500;
-const ALL_MODELS_MAX: usize = 10_000;
+/// Maximum distinct models since the start, for one API and for all together, and as many teams: clients write their names.
+const NAMES_MAX: usize = 500;
+const ALL_NAMES_MAX: usize = 10_000;
 /// Maximum age of sums that are not on disk.
 const WRITE_EVERY: Duration = Duration::from_secs(5);
 /// Interval between deletions of expired sums.
@@ -37,17 +37,22 @@ struct SpendTable {
     days: u32,
     /// When expired sums were last deleted.
     forgot: Option<Instant>,
-    /// Distinct models by API.
-    models: HashMap<String, HashSet<String>>,
-    all_models: usize,
+    models: ToldApart,
+    teams: ToldApart,
+}
+
+/// Distinct names by API.
+#[derive(Default)]
+struct ToldApart {
+    of_api: HashMap<String, HashSet<String>>,
+    all: usize,
 }
 
 impl SpendTable {
     fn write(&mut self, mut sums: Vec<(SpendKey, SpendCounts)>) -> Result<(), String> {
         for (key, _) in &mut sums {
-            if !self.is_told_apart(&key.api, &key.model) {
-                OTHER.clone_into(&mut key.model);
-            }
+            self.models.bound(&key.api, &mut key.model);
+            self.teams.bound(&key.api, &mut key.team);
         }
         self.usage.add_spend(&sums).map_err(|fault| fault.to_string())?;
         if self.forgot.is_none_or(|at| at.elapsed() > FORGET_EVERY) {
@@ -58,25 +63,30 @@ impl SpendTable {
         }
         Ok(())
     }
+}
 
-    /// Whether a model has its own rows.
-    fn is_told_apart(&mut self, api: &str, model: &str) -> bool {
-        let models = self.models.entry(api.to_owned()).or_default();
-        if model == OTHER || models.contains(model) {
-            return true;
+impl ToldApart {
+    /// Replaces a name that has no rows of its own.
+    fn bound(&mut self, api: &str, name: &mut String) {
+        if name.is_empty() || name == OTHER {
+            return;
         }
-        let has_room = models.len() < MODELS_MAX && self.all_models < ALL_MODELS_MAX;
-        if has_room {
-            self.all_models += 1;
-            models.insert(model.to_owned());
+        let known = self.of_api.entry(api.to_owned()).or_default();
+        if known.contains(name.as_str()) {
+            return;
         }
-        has_room
+        if known.len() < NAMES_MAX && self.all < ALL_NAMES_MAX {
+            self.all += 1;
+            known.insert(name.clone());
+        } else {
+            OTHER.clone_into(name);
+        }
     }
 }
 
 impl SpendSink {
     pub fn start(usage: Usage, days: u32, figures: Arc<SinkFigures>) -> io::Result<(Self, SinkThread)> {
-        let mut table = SpendTable { usage, days, forgot: None, models: HashMap::new(), all_models: 0 };
+        let mut table = SpendTable { usage, days, forgot: None, models: ToldApart::default(), teams: ToldApart::default() };
         let room = SinkRoom { batches: BATCHES_MAX, records: u64::MAX };
         let (handoff, writer) = BatchSender::start(figures, room, move |rows| table.write(rows))?;
         Ok((SpendSink { rows: HashMap::new(), requests: 0, written: Instant::now(), handoff }, writer))
@@ -84,7 +94,7 @@ impl SpendSink {
 
     fn add(&mut self, mut key: SpendKey, counts: &SpendCounts) {
         if self.rows.len() >= ROWS_MAX && !self.rows.contains_key(&key) {
-            [&mut key.model, &mut key.key, &mut key.policy].into_iter().for_each(|text| OTHER.clone_into(text));
+            [&mut key.model, &mut key.key, &mut key.policy, &mut key.team].into_iter().for_each(|text| OTHER.clone_into(text));
         }
         self.rows.entry(key).or_default().add(counts);
     }
@@ -105,6 +115,7 @@ impl RecordWriter for SpendSink {
             outcome: llm.outcome.clone(),
             reason: llm.reason.clone(),
             budget: llm.budget.clone(),
+            team: llm.team.clone(),
             ..SpendKey::default()
         };
         let (mut instead_of, mut before) = ("", "");
@@ -168,3 +179,6 @@ fn counts(attempt: &LlmAttempt, is_end: bool) -> SpendCounts {
         first_token_us: attempt.first_token_ms.map_or(0, |ms| (ms * 1_000.0) as u64),
     }
 }
+
+#[cfg(test)]
+mod tests;

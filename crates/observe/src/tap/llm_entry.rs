@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 pub struct TailLlm {
     /// `chat`, `embeddings`, `count_tokens` or `models`.
     pub operation: String,
+    /// The team that it is of; empty without one.
+    #[serde(default)]
+    pub team: String,
     /// The model as the client wrote it.
     pub model: String,
     /// Who answered, else who was asked last.
@@ -50,6 +53,7 @@ impl From<&LlmStats> for TailLlm {
         let LlmUsage { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd, estimated, .. } = stats.usage;
         TailLlm {
             operation: stats.operation.clone(),
+            team: stats.team.clone(),
             model: stats.model.clone(),
             provider: stats.provider.clone(),
             provider_model: stats.provider_model.clone(),

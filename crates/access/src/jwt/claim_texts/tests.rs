@@ -20,6 +20,14 @@ fn the_claims_that_a_definition_uses_are_found_wherever_they_stand() {
 }
 
 #[test]
+fn claims_of_budgets_and_teams_are_kept() {
+    let llm = json!({"team": "claim:team", "budgets": [{"name": "a", "of": "claim:unit"}, {"name": "b", "of": "metadata:group"}]});
+    let mut definition = ApiDefinition::default();
+    definition.tollgate.llm = Some(serde_json::from_value(llm).unwrap());
+    assert_eq!(ClaimNames::used_in(&definition).0, ["team", "unit"]);
+}
+
+#[test]
 fn claims_become_text() {
     let header = URL_SAFE_NO_PAD.encode(json!({"alg": "HS256", "kid": "k1", "sub": "of the header"}).to_string());
     let claims = json!({

@@ -4,7 +4,7 @@ import * as format from "../format";
 import type { Tone } from "../ui/bits";
 
 export interface TailLlm {
-  operation: string; model: string; provider: string; provider_model: string; outcome: string; reason: string; finish: string; budget: string;
+  operation: string; team?: string; model: string; provider: string; provider_model: string; outcome: string; reason: string; finish: string; budget: string;
   input_tokens: number; output_tokens: number; cached_tokens: number; reasoning_tokens: number; cost_usd: number; estimated: boolean; first_token_ms: number | null; tokens_per_s: number | null;
   attempts: { provider: string; model: string; outcome: string; reason: string; took_ms: number }[];
 }

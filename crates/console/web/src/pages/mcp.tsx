@@ -14,6 +14,7 @@ import { Filter, Table, here, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
 import { affected } from "./definition";
+import { McpClients } from "./mcp_clients";
 import { ListWithKey, TryTool } from "./mcp_try";
 import { Lines, pretty, row, type Kind, type Primitive } from "./primitive";
 
@@ -82,6 +83,7 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
           { id: "p99", name: "p99", number: true, show: figure((found) => (found.p99_ms == null ? format.UNKNOWN : format.percentile(found.p99_ms * 1000, 3e7)), format.UNKNOWN) },
           { id: "description", name: "Description", wide: true, show: (row: Primitive) => <span title={format.visible(row.description)}><Text>{row.description}</Text></span> },
         ]} />
+      {definition?.tollgate?.authorization_proxy && <McpClients id={id} />}
       {open && <One id={id} row={open} last={last} now={used.now} use={use(open)} close={() => setOpen(null)} tryIt={() => { setTrying(open); setOpen(null); }} agreed={() => { setOpen(null); setVersion(version + 1); list.reload(); }} />}
       {trying !== null && <TryTool id={id} definition={definition} chosen={trying === "" ? undefined : trying.name} close={() => setTrying(null)} />}
       {listing && <ListWithKey id={id} definition={definition} close={() => setListing(false)} found={(rows) => { setListed(rows); setListing(false); }} />}

@@ -20,11 +20,11 @@ interface Sums { requests: number; attempts: number; input_tokens: number; outpu
 interface Row extends Sums { value: string | number; split?: string; alias?: string }
 interface Spend { from: number; to: number; step_s: number | null; partial: boolean; missing: string[]; rows: Row[]; total: Sums; month: { from: number; to: number; cost_usd: number; forecast_usd: number } }
 interface Standing { unit: string; per: string; soft: boolean; max: number; used: number | null; left: number | null; from: number; to: number; forecast: number | null }
-interface Budget { api_id: string; of: string; name: string; refused: number; standing: Standing | null }
+interface Budget { api_id: string; of: string; name: string; refused: number; standing: Standing | null; teams?: { team: string; standing: Standing }[] }
 
 const SPANS: [string, string, number][] = [["24h", "24 h", 86400], ["7d", "7 d", 7 * 86400], ["30d", "30 d", 30 * 86400], ["90d", "90 d", 90 * 86400]];
 /** Dimensions, what they are called, and how filters name them. */
-const SPLITS: [string, string, string][] = [["model", "model", "model"], ["provider", "provider", "provider"], ["key", "key", "key"], ["policy", "team (policy)", "policy"], ["org", "organisation", "org"], ["api", "API", "api_id"]];
+const SPLITS: [string, string, string][] = [["model", "model", "model"], ["provider", "provider", "provider"], ["key", "key", "key"], ["team", "team", "team"], ["policy", "policy", "policy"], ["org", "organisation", "org"], ["api", "API", "api_id"]];
 const COLORS = ["accent", "warn", "violet", "teal", "pink", "olive", "ok", "muted"];
 const ROWS = 50;
 
@@ -115,9 +115,9 @@ function Table({ by, name, found }: { by: string; name: string; found: Spend | n
 
 /** How budgets stand: what is used, what is left, and what they will come to. */
 function Budgets() {
-  const loaded = useLoaded(() => get<{ budgets: Budget[] }>("llm/overview", { byItself: true }), [0, Math.floor(live.tick.value / 5)]);
+  const loaded = useLoaded(() => get<{ budgets: Budget[] }>("llm/overview", { byItself: true }), [0, Math.floor(live.tick.value / 15)]);
   const all = loaded.value?.budgets ?? [];
-  const [shared, own] = [all.filter((one) => one.standing), all.filter((one) => !one.standing)];
+  const shared = all.filter((one) => one.standing || one.teams?.length), own = all.filter((one) => !one.standing && !one.teams?.length);
   const refused = own.reduce((sum, one) => sum + one.refused, 0);
   if (loaded.failure) return <ErrorBox failure={loaded.failure} retry={loaded.again} />;
   return (
@@ -125,25 +125,28 @@ function Budgets() {
       {shared.length === 0 ? <Empty icon="info" title="No API in front of models has a budget." >Budgets are members of <code>tollgate.llm</code> of an API, and of organisations, policies and keys.</Empty> : (
         <div class="scroll-x" tabIndex={0}><table class="plain">
           <thead><tr><th scope="col">Budget</th>{!narrow.value && <th scope="col">Of</th>}<th scope="col">Used</th><th scope="col" class="number">Left</th><th scope="col" class="number">At its end</th>{!narrow.value && <><th scope="col">Ends</th><th scope="col" class="number">Refused</th></>}</tr></thead>
-          <tbody>{shared.map((one) => <BudgetRow key={`${one.api_id} ${one.of} ${one.name}`} budget={one} standing={one.standing!} />)}</tbody>
+          <tbody>{shared.flatMap((one) => {
+            const key = `${one.api_id} ${one.of} ${one.name}`;
+            return one.standing ? [<BudgetRow key={key} budget={one} standing={one.standing} />] : (one.teams ?? []).map(({ team, standing }) => <BudgetRow key={`${key} ${team}`} budget={one} team={team} standing={standing} />);
+          })}</tbody>
         </table></div>)}
     </Panel>
   );
 }
 
-function BudgetRow({ budget, standing }: { budget: Budget; standing: Standing }) {
+function BudgetRow({ budget, team, standing }: { budget: Budget; team?: string; standing: Standing }) {
   const { unit, per, max, used, left, to, forecast, soft } = standing;
   const share = used != null && max > 0 ? Math.min(1, used / max) : 0;
   const expected = forecast != null && max > 0 ? Math.min(1, forecast / max) : share;
   const tone: Tone = share >= 1 ? "bad" : expected >= 1 ? "warn" : "ok";
   return (
     <tr>
-      <th scope="row"><Text>{budget.name}</Text> <small>{soft ? "soft" : "hard"}, {HAS_UNIT[unit] ? `${HAS_UNIT[unit]} ` : ""}a {per}</small></th>
-      {!narrow.value && <td>{budget.of === "api" ? <a href={link(["apis", budget.api_id])}><Text>{budget.api_id}</Text></a> : budget.of}</td>}
+      <th scope="row"><Text>{budget.name}</Text>{team ? <> <button type="button" class="as-link" title={`Only ${format.visible(team)}`} onClick={() => refine({ team, split: "model" })}><Text>{team}</Text></button></> : team === "" && " no team"} <small>{soft ? "soft" : "hard"}, {HAS_UNIT[unit] ? `${HAS_UNIT[unit]} ` : ""}a {per}</small></th>
+      {!narrow.value && <td>{budget.of === "api" || team !== undefined ? <a href={link(["apis", budget.api_id])}><Text>{budget.api_id}</Text></a> : budget.of}</td>}
       <td><span class={`budget ${tone}`} aria-hidden="true"><i style={{ width: `${expected * 100}%` }} /><span style={{ width: `${share * 100}%` }} /></span>{used == null ? format.UNKNOWN : amount(used, unit)} of {amount(max, unit)}</td>
       <td class="number">{left == null ? format.UNKNOWN : amount(left, unit)}</td>
       <td class={`number ${tone === "ok" ? "" : tone}`}>{forecast == null ? format.UNKNOWN : <>{amount(forecast, unit)}{forecast > max && <small> over by {format.percent(forecast / max - 1)}</small>}</>}</td>
-      {!narrow.value && <><td>{format.ago(to)}</td><td class="number">{format.count(budget.refused)}</td></>}
+      {!narrow.value && <><td>{format.ago(to)}</td><td class="number">{format.count(budget.refused)}{team !== undefined && budget.refused > 0 && <small> of all teams</small>}</td></>}
     </tr>
   );
 }

@@ -167,6 +167,7 @@ function ModelFacts({ llm }: { llm: TailLlm }) {
   return (
     <>
       <Fact name="Model"><Text>{llm.model || "none"}</Text>{llm.provider && <small> <Text>{llm.provider_model}</Text> at <Text>{llm.provider}</Text></small>} <Badge tone={outcome(llm.outcome)[0]}>{outcome(llm.outcome)[1]}</Badge></Fact>
+      {llm.team && <Fact name="Team"><a href={link(["models"], { team: llm.team })}><Text>{llm.team}</Text></a></Fact>}
       {llm.budget && <Fact name="Budget"><Text>{llm.budget}</Text></Fact>}
       <Fact name="Tokens">{format.count(llm.input_tokens)} in, {format.count(llm.output_tokens)} out{llm.tokens_per_s != null && `, ${format.rate(llm.tokens_per_s)}/s`}{llm.first_token_ms != null && `, the first after ${format.duration(llm.first_token_ms * 1000)}`}</Fact>
       <Fact name="Cost">{usd(llm.cost_usd)}{llm.estimated && ", estimated"}</Fact>

@@ -15,6 +15,8 @@ button.agree{background:#1f5fbf;border-color:#1f5fbf;color:#fff}button:focus-vis
 /// What users are asked.
 pub(super) struct Consent<'c> {
     pub client: &'c str,
+    /// Of the document that says who the client is; a registered one has none.
+    pub host: Option<&'c str>,
     pub api: &'c str,
     pub scope: &'c str,
     /// Where the client has users sent back.
@@ -29,8 +31,10 @@ impl Consent<'_> {
             if self.client.chars().all(|c| is_hidden(c) || c.is_whitespace()) { "A client without a name" } else { self.client };
         let scope =
             if self.scope.is_empty() { String::new() } else { format!("<p>It asks for: <code>{}</code></p>", escaped(self.scope)) };
+        let host = self.host.map(|host| format!("<p>The server <code>{}</code> says who it is.</p>", escaped(host)));
+        let host = host.unwrap_or_default();
         let body = format!(
-            "<h1><bdi>{client}</bdi> wants to use <bdi>{api}</bdi></h1><p>If you agree, it can call <bdi>{api}</bdi> as you.</p>{scope}\
+            "<h1><bdi>{client}</bdi> wants to use <bdi>{api}</bdi></h1>{host}<p>If you agree, it can call <bdi>{api}</bdi> as you.</p>{scope}\
              <p>You are then sent to <code>{redirect}</code>. Agree only if you have started this yourself, and know that address.</p>\
              <form method=\"post\"><input type=\"hidden\" name=\"request\" value=\"{request}\">\
              <button class=\"agree\" name=\"decision\" value=\"agree\">Agree</button><button name=\"decision\" value=\"refuse\">Refuse</button></form>",

@@ -1,7 +1,8 @@
 use super::{BudgetHolder, BudgetPeriod, LlmBudget};
+use crate::api::LlmGateway;
 use crate::json_path::JsonPath;
 use crate::problem::Findings;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn periods_are_those_of_the_calendar() {
@@ -41,6 +42,26 @@ fn budgets_that_cannot_be_are_found() {
         assert_eq!(found.is_some(), expected.is_some(), "{written}: {found:?}");
         assert!(found.unwrap_or_default().contains(expected.unwrap_or_default()), "{written}");
     }
+}
+
+#[test]
+fn a_team_is_known_by_a_claim_or_metadata() {
+    let team = |text: &str| BudgetHolder::try_from(text.to_owned()).unwrap();
+    for (text, is_team) in
+        [("claim:team", true), ("metadata:cost.center", true), ("claim:", false), ("metadata:a b", false), ("key", false)]
+    {
+        let mut findings = Findings::default();
+        team(text).check_team(&JsonPath::of("team"), &mut findings);
+        assert_eq!(findings.conclude(Some(())).is_ok(), is_team, "{text}");
+    }
+    let of_budgets = |team: Value, budgets: Value| {
+        let llm: LlmGateway = serde_json::from_value(json!({"team": team, "budgets": budgets})).unwrap();
+        llm.team_holder().cloned().map(String::from)
+    };
+    let budgets = json!([{"name": "a", "of": "key"}, {"name": "b", "of": "metadata:unit"}, {"name": "c", "of": "claim:team"}]);
+    assert_eq!(of_budgets(Value::Null, budgets.clone()).as_deref(), Some("metadata:unit"), "the first one tells it");
+    assert_eq!(of_budgets(json!("claim:group"), budgets).as_deref(), Some("claim:group"));
+    assert_eq!(of_budgets(Value::Null, json!([{"name": "a", "of": "key"}])), None);
 }
 
 #[test]

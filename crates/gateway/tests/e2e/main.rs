@@ -228,6 +228,7 @@ mod tyk_control;
 mod tyk_events;
 mod tyk_operator;
 mod tyk_redis;
+mod unanswered_targets;
 mod unusable_fields;
 mod upgrade;
 mod upstream_tls;

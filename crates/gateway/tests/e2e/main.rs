@@ -55,6 +55,7 @@ mod console_work;
 mod control;
 mod cores;
 mod data_graphs;
+mod datagrams;
 mod deploy;
 mod documents;
 mod drain;

@@ -29,7 +29,7 @@ DOCS_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ bench-peers: bench-build ## CPU per request of Tollgate, nginx, HAProxy and a by
 
 bench-tls: bench-build ## CPU per request and handshake over TLS and HTTP/2, of Tollgate, nginx and HAProxy (TLS_ARGS="--rounds 9")
 	$(BENCH) run --suite tls $(TLS_ARGS)
+
+bench-streams: bench-build ## CPU per connection and per MiB of TCP and of TLS that passes through, of Tollgate and HAProxy (STREAMS_ARGS="--rounds 9")
+	python3 bench/streams.py $(STREAMS_ARGS)
 
 bench-memory: release ## memory: idle, 10,000 connections, 1 GB each way (MEMORY_ARGS)
 	@scripts/test-deps.sh bench

@@ -48,6 +48,7 @@ def ingresses():
     yield "paths", {}, rules("paths.test", ("/exact", "Exact"), ("/prefix", "Prefix"), ("/chars", "ImplementationSpecific"))
     yield "wild", {}, rules("*.wild.test", ("/", "Prefix"))
     yield "secure", {}, {"tls": [{"hosts": ["secure.test"], "secretName": "certificate"}], **rules("secure.test", ("/", "Prefix"))}
+    yield "passed", {"ssl-passthrough": "true"}, rules("passed.test", ("/", "Prefix"), service="passed")
     yield "moved", {"permanent-redirect": "https://new.test$request_uri"}, rules("moved.test", ("/", "Prefix"))
     yield "root", {"app-root": "/app"}, rules("root.test", ("/", "Prefix"))
     yield "rewrite", {"rewrite-target": "/$2"}, rules("rewrite.test", ("/api(/|$)(.*)", "ImplementationSpecific"))
@@ -99,6 +100,12 @@ def checks(ask):
     )
     yield "TLS, and the redirect to it", each(
         (("secure.test", "/a"), {}, has(308, location="https://secure.test/a")),
+        (("secure.test", "/a"), {"tls": True}, has(200, path="/a")),
+    )
+    # Only the pod has the certificate of this host.
+    yield "TLS that ends at a pod", each(
+        (("passed.test", "/a"), {}, has(308, location="https://passed.test/a")),
+        (("passed.test", "/a"), {"tls": True}, has(200, path="/a")),
         (("secure.test", "/a"), {"tls": True}, has(200, path="/a")),
     )
     yield "redirects", each(
@@ -164,21 +171,39 @@ def lifecycle(cluster, ask, say):
 
 
 def setup(cluster):
-    """The namespace, backends, the class of ingress-nginx, secrets. Returns the certificate."""
+    """The namespace, backends, the class of ingress-nginx, secrets. Returns the certificates."""
     create(cluster, "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     for name in ("echo", "canary"):
-        labels = {"app": name}
-        container = {"name": "echo", "image": "echo-basic", "env": [{"name": "POD_NAME", "value": name}]}
-        pod = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
-        spec = {"selector": {"matchLabels": labels}, "template": pod}
-        create(cluster, f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments", {"metadata": {"name": name}, "spec": spec})
-        ports = [{"name": "web", "port": 80, "targetPort": 3000}]
-        create(cluster, f"{CORE}/services", {"metadata": {"name": name}, "spec": {"selector": labels, "ports": ports}})
+        create_backend(cluster, name, 3000, {})
     create(cluster, f"{NETWORKING}/ingressclasses", {"metadata": {"name": CLASS}, "spec": {"controller": "k8s.io/ingress-nginx"}})
-    certificate, key = make_certificate(cluster.directory, "secure.test")
-    data = {"tls.crt": encoded(certificate), "tls.key": encoded(key)}
-    create(cluster, f"{CORE}/secrets", {"metadata": {"name": "certificate"}, "type": "kubernetes.io/tls", "data": data})
+    certificate = create_certificate(cluster, "certificate", "secure.test")
+    passed = create_certificate(cluster, "certificate-of-pod", "passed.test")
+    folder = "/etc/certificate"
+    variables = {"TLS_SERVER_CERT": f"{folder}/tls.crt", "TLS_SERVER_PRIVKEY": f"{folder}/tls.key"}
+    create_backend(cluster, "passed", 8443, variables, secret=("certificate-of-pod", folder))
     create(cluster, f"{CORE}/secrets", {"metadata": {"name": "users"}, "data": {"auth": encoded(USERS)}})
+    return certificate + passed
+
+
+def create_backend(cluster, name, port, variables, secret=None):
+    """A pod that says what it was asked, and its service. `secret` is the name of one, and the folder in which the pod has it."""
+    labels = {"app": name}
+    variables = [{"name": variable, "value": value} for variable, value in {"POD_NAME": name, **variables}.items()]
+    container, volumes = {"name": "echo", "image": "echo-basic", "env": variables}, []
+    if secret:
+        container["volumeMounts"] = [{"name": "secret", "mountPath": secret[1]}]
+        volumes = [{"name": "secret", "secret": {"secretName": secret[0]}}]
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [container], "volumes": volumes}}
+    spec = {"selector": {"matchLabels": labels}, "template": pod}
+    create(cluster, f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments", {"metadata": {"name": name}, "spec": spec})
+    ports = [{"name": "web", "port": 80, "targetPort": port}]
+    create(cluster, f"{CORE}/services", {"metadata": {"name": name}, "spec": {"selector": labels, "ports": ports}})
+
+
+def create_certificate(cluster, name, host):
+    certificate, key = make_certificate(cluster.directory, host)
+    data = {"tls.crt": encoded(certificate), "tls.key": encoded(key)}
+    create(cluster, f"{CORE}/secrets", {"metadata": {"name": name}, "type": "kubernetes.io/tls", "data": data})
     return certificate
 
 

@@ -10,10 +10,14 @@ const LEVEL_MAX: u32 = 16;
 const FIRST_SHARE: f64 = 0.05;
 /// Time after which a latency sample weighs 1/e.
 const LATENCY_DECAY: f64 = 10e9;
+/// How long a target is passed over after somebody said that a connect to it is not answered. Whoever waits says it more often than that.
+const UNANSWERED: Nanos = 300_000_000;
 
 /// When a target is ejected, and how it returns. Zero switches a rule off.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HealthRules {
+    /// Whether one connect that fails ejects a target.
+    pub failed_connect: bool,
     /// Faults without a success between them.
     pub consecutive_faults: u32,
     /// Share of faults in an interval.
@@ -41,7 +45,9 @@ pub struct HealthRules {
 pub enum TryResult {
     /// The target answered.
     Success,
-    /// It could not be reached, or closed the connection without an answer.
+    /// No connection to it could be opened.
+    NotConnected,
+    /// It closed the connection without an answer.
     Unreachable,
     /// It answered with an error of its own, or too late.
     Failing,
@@ -69,6 +75,8 @@ pub enum Availability {
     Share(f64),
     /// It is ejected.
     Ejected(EjectionCause),
+    /// Somebody waits for a connection to it.
+    Unanswered,
     /// Checks find it down.
     Down,
 }
@@ -99,6 +107,8 @@ pub struct TargetHealth {
     returned_at: AtomicU64,
     /// The next fault ejects it again, whatever the rules for faults.
     on_probation: AtomicBool,
+    /// Until when it is passed over because a connect to it is not answered.
+    unanswered_until: AtomicU64,
     is_down: AtomicBool,
 }
 
@@ -149,7 +159,7 @@ impl TargetHealth {
                 self.interval_latency.fetch_add(now.saturating_sub(began), Relaxed);
                 return None;
             }
-            TryResult::Unreachable | TryResult::Failing => {}
+            TryResult::NotConnected | TryResult::Unreachable | TryResult::Failing => {}
         }
         self.faults.fetch_add(1, Relaxed);
         self.interval_tries.fetch_add(1, Relaxed);
@@ -163,8 +173,10 @@ impl TargetHealth {
             return None;
         }
         let is_too_many = rules.consecutive_faults > 0 && consecutive >= rules.consecutive_faults;
-        (is_too_many || (rules.consecutive_faults > 0 && self.on_probation.load(Relaxed))).then_some(match result {
-            TryResult::Unreachable => EjectionCause::Unreachable,
+        let is_on_probation = rules.consecutive_faults > 0 && self.on_probation.load(Relaxed);
+        let is_unconnected = rules.failed_connect && result == TryResult::NotConnected;
+        (is_too_many || is_on_probation || is_unconnected).then_some(match result {
+            TryResult::NotConnected | TryResult::Unreachable => EjectionCause::Unreachable,
             _ => EjectionCause::Faults,
         })
     }
@@ -202,6 +214,9 @@ impl TargetHealth {
         if self.is_down.load(Relaxed) {
             return Availability::Down;
         }
+        if self.unanswered_until.load(Relaxed) > now {
+            return Availability::Unanswered;
+        }
         let until = self.ejected_until.load(Relaxed);
         if until > now {
             return Availability::Ejected(self.ejection_cause());
@@ -215,6 +230,11 @@ impl TargetHealth {
         }
         let part = now.saturating_sub(returned) as f64 / rules.slow_start.max(1) as f64;
         Availability::Share(part.max(FIRST_SHARE))
+    }
+
+    /// Notes that a connect to it is not answered yet. It is passed over for a moment.
+    pub fn note_unanswered(&self, now: Nanos) {
+        self.unanswered_until.store(now.saturating_add(UNANSWERED), Relaxed);
     }
 
     /// Takes note of what checks found. True if it changed.

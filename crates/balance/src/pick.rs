@@ -139,6 +139,12 @@ impl Candidates {
         })
     }
 
+    /// Whether another target than `avoided` is available.
+    pub fn has_other(&self, avoided: &[u16], now: Nanos) -> bool {
+        let is_avoided = |index: usize| avoided.iter().any(|avoided| usize::from(*avoided) == index);
+        (0..self.list.len()).any(|index| !is_avoided(index) && self.is_available(index, now))
+    }
+
     /// The tier that gets a request: the lowest with an available target, or the odd one after it for the part that it is missing.
     #[cold]
     fn first_tier(&self, point: u64, now: Nanos) -> u8 {
@@ -188,7 +194,7 @@ impl Candidates {
         }
         match candidate.health.availability(now, &self.rules) {
             Availability::Share(share) => Some(share),
-            Availability::Ejected(_) | Availability::Down => None,
+            Availability::Ejected(_) | Availability::Unanswered | Availability::Down => None,
         }
     }
 

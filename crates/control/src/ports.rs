@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use tollgate_data::client_tls::{ClientTerms, SocketTls};
 use tollgate_data::port::{PortProtocol, PortTerms, WantedPort};
@@ -25,7 +25,7 @@ pub struct ApiPorts {
 #[derive(Default)]
 struct PortState {
     /// Sockets of a predecessor that nothing has taken.
-    inherited: Vec<TcpListener>,
+    inherited: Vec<ListenSocket>,
     ports: BTreeMap<u32, BoundPort>,
     /// Why others are not open.
     failed: BTreeMap<u32, String>,
@@ -51,7 +51,7 @@ impl ApiPorts {
         tls: Result<Arc<ClientTerms>, String>,
         proxies: Option<TrustedProxies>,
         stream_proxies: TrustedProxies,
-        inherited: Vec<TcpListener>,
+        inherited: Vec<ListenSocket>,
     ) -> Self {
         let state = Mutex::new(PortState { inherited, ..PortState::default() });
         ApiPorts { address, cores, tls, proxies, stream_proxies, state }
@@ -118,19 +118,16 @@ impl ApiPorts {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.engine = Some(engine);
         for unused in state.inherited.drain(..) {
-            tracing::info!(socket = ?unused.local_addr(), "no API has the port of an inherited socket: closed");
+            tracing::info!(socket = ?unused.address(), "no API has the port of an inherited socket: closed");
         }
         drop(state);
         self.apply(wanted);
     }
 
-    /// Duplicates of all listening sockets, for another process.
-    pub fn sockets(&self) -> io::Result<Vec<TcpListener>> {
+    /// Duplicates of all sockets, for another process. What waits in their queues is not lost then, also of datagrams.
+    pub fn sockets(&self) -> io::Result<Vec<ListenSocket>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let sockets = state.ports.values().flat_map(|port| &port.sockets);
-        // Those for datagrams have no queue that could be lost: another process binds its own beside them.
-        let of_connections = sockets.filter_map(|socket| if let ListenSocket::Tcp(socket) = socket { Some(socket) } else { None });
-        of_connections.map(TcpListener::try_clone).collect()
+        state.ports.values().flat_map(|port| &port.sockets).map(ListenSocket::try_clone).collect()
     }
 
     /// Closes all ports. Connections that were accepted go on.
@@ -182,12 +179,17 @@ impl ApiPorts {
 impl PortState {
     /// The sockets of an address: those of the predecessor, or new ones.
     fn sockets(&mut self, address: SocketAddr, protocol: PortProtocol, cores: usize) -> io::Result<Vec<ListenSocket>> {
-        if protocol == PortProtocol::Udp {
-            return Ok(ListenerControl::bind_datagrams(address, cores)?.into_iter().map(ListenSocket::Udp).collect());
-        }
-        let is_it = |socket: &mut TcpListener| socket.local_addr().is_ok_and(|own| own == address);
-        let inherited: Vec<TcpListener> = self.inherited.extract_if(.., is_it).collect();
-        let sockets = if inherited.is_empty() { ListenerControl::bind(address, cores)? } else { inherited };
-        Ok(sockets.into_iter().map(ListenSocket::Tcp).collect())
+        let is_for_datagrams = protocol == PortProtocol::Udp;
+        let is_it = |socket: &mut ListenSocket| {
+            matches!(socket, ListenSocket::Udp(_)) == is_for_datagrams && socket.address().is_ok_and(|own| own == address)
+        };
+        let inherited: Vec<ListenSocket> = self.inherited.extract_if(.., is_it).collect();
+        Ok(match inherited.is_empty() {
+            false => inherited,
+            true if is_for_datagrams => {
+                ListenerControl::bind_datagrams(address, cores)?.into_iter().map(ListenSocket::Udp).collect()
+            }
+            true => ListenerControl::bind(address, cores)?.into_iter().map(ListenSocket::Tcp).collect(),
+        })
     }
 }

@@ -466,6 +466,25 @@ impl TargetTry {
         }
     }
 
+    /// Whether to give up connecting to the target after `waited`, because the request can go to another one.
+    pub fn gives_up(&self, rules: &BalancedUpstreams, waited: Duration, now: Nanos) -> bool {
+        let may_go_on = rules
+            .retries
+            .as_ref()
+            .is_some_and(|retries| self.tries < retries.tries && retries.causes.contains(&RetryCause::Connect));
+        may_go_on && {
+            let mut tried = self.tried.clone();
+            tried.push(u16::try_from(self.index).unwrap_or(u16::MAX));
+            self.pool.gives_up(&self.list, self.index, &tried, waited, now)
+        }
+    }
+
+    /// What the client is told if the target was not reached, and the pool has none by now.
+    pub fn refusal_without_targets(&self, rules: &BalancedUpstreams, kind: FaultKind) -> Option<Refusal> {
+        let list = self.pool.targets.load();
+        (result_of(kind) == TryResult::NotConnected && list.targets.is_empty()).then(|| list.refusal(rules.is_for_calls))
+    }
+
     /// Moves the request to its next target, if it may be sent again. `retarget` receives the parts of its head that change.
     pub fn next(
         &mut self,
@@ -494,16 +513,22 @@ impl TargetTry {
             TryEnd::Response(response) => self.respond(response.status, rules, now),
         }
         self.tried.push(u16::try_from(self.index).unwrap_or(u16::MAX));
-        let next = match self.list.candidates.pick(self.key, &self.tried, random, now) {
+        let (mut list, mut tried) = (self.list.clone(), self.tried.clone());
+        // The list may have changed since, unless what is left of the request's path is not known any more.
+        if self.rest.is_some() || !self.pool.targets.load().paths_differ {
+            self.pool.renew(&mut list, &mut tried);
+        }
+        let next = match list.candidates.pick(self.key, &tried, random, now) {
             Choice::Target(index) | Choice::LastResort(index) => index,
             Choice::AllDown => return None,
         };
-        let same = next == self.index;
-        if retries.elsewhere_only && self.tried.iter().any(|tried| usize::from(*tried) == next) {
+        let upstream_now = &list.targets.get(next)?.upstream;
+        let same = self.upstream().is_some_and(|upstream| upstream.target.serial == upstream_now.target.serial);
+        if retries.elsewhere_only && tried.iter().any(|tried| usize::from(*tried) == next) {
             return None;
         }
         self.end();
-        self.index = next;
+        (self.list, self.tried, self.index) = (list, tried, next);
         self.began = now;
         self.is_recorded = false;
         let after = if same { retries.backoff.wait(self.tries - 1, random.rotate_left(32)) } else { 0 };
@@ -567,7 +592,7 @@ impl Drop for TargetTry {
 /// What a fault says about its target.
 fn result_of(kind: FaultKind) -> TryResult {
     match kind {
-        FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => TryResult::Unreachable,
+        FaultKind::Lookup | FaultKind::Connect | FaultKind::Tls | FaultKind::ConnectTimeout => TryResult::NotConnected,
         FaultKind::UpstreamClosed => TryResult::Unreachable,
         FaultKind::UpstreamMalformed(_) | FaultKind::UpstreamHeadTooLarge | FaultKind::UpstreamTimeout => TryResult::Failing,
         FaultKind::BodyTooLarge

@@ -47,6 +47,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tollgate_clock::MonoTime;
 use tollgate_clock::TimeOfDay;
 use tollgate_engine::{
@@ -464,6 +465,10 @@ impl Handler for GatewayHandler {
         self.next_try(ended, retarget)
     }
 
+    fn gives_up(&mut self, waited: Duration) -> bool {
+        self.gives_up_target(waited)
+    }
+
     fn on_hedge(&mut self, retarget: &mut Retarget) -> Option<Arc<Target>> {
         self.hedge(retarget)
     }
@@ -716,7 +721,8 @@ impl GatewayHandler {
             // The client is gone.
             FaultKind::ClientGone => return,
             kind => {
-                let refusal = refusal::of_upstream(kind).unwrap_or(refusal::UPSTREAM_FAILED);
+                let gone = self.refusal_without_targets(kind);
+                let refusal = gone.or_else(|| refusal::of_upstream(kind)).unwrap_or(refusal::UPSTREAM_FAILED);
                 self.note_fault(fault);
                 return self.refuse_in_flight(ResponseMaker::Fault, (&refusal, Some(fault)), outgoing);
             }

@@ -14,7 +14,7 @@ mod sourced;
 
 use crate::core::{Buffers, Core};
 use crate::deadlines::NEVER;
-use crate::dial::{Dial, dial, dial_within};
+use crate::dial::{Dial, LOOK_AFTER, dial, dial_within};
 use crate::fault::{Fault, FaultKind};
 use crate::kept_bodies::ROOM_LOOK_MS;
 use crate::outbox::Outbox;
@@ -646,7 +646,17 @@ impl Connection {
 
     fn poll_dial(&mut self, cx: &mut Context<'_>, buffers: &mut Buffers) -> Poll<()> {
         let Stage::Dial(dial) = &mut self.stage else { return Poll::Ready(()) };
-        match ready!(dial.as_mut().poll(cx)) {
+        let dialed = match dial.as_mut().poll(cx) {
+            Poll::Ready(dialed) => dialed,
+            Poll::Pending => {
+                let waited = Duration::from_millis(self.core.deadlines.now_ms().saturating_sub(self.since_ms));
+                if waited < LOOK_AFTER || !self.handler.gives_up(waited) {
+                    return Poll::Pending;
+                }
+                Err(Fault::with(FaultKind::ConnectTimeout, "another upstream is tried"))
+            }
+        };
+        match dialed {
             Ok(upstream) => {
                 self.core.stats.connects.add(1);
                 self.exchange.upstream.connection = Some(upstream);
@@ -712,7 +722,7 @@ impl Connection {
     /// client notices.
     fn fail(&mut self, cx: &mut Context<'_>, fault: Fault, out: &mut Vec<u8>, outgoing: &mut Outgoing) {
         tracing::debug!(%fault, "exchange failed");
-        if self.exchange.request.kept.is_some() && self.resend_after_fault(&fault) {
+        if (self.exchange.request.kept.is_some() || self.is_unsent()) && self.resend_after_fault(&fault) {
             return;
         }
         let can_answer = !self.exchange.response.is_started && fault.kind != FaultKind::ClientGone;
@@ -817,8 +827,9 @@ impl Connection {
             Stage::Tunnel(_) => limits.tunnel_idle_ms,
             Stage::Drain(_) => DRAIN_MS,
             Stage::Linger(_) => LINGER_MS,
-            // A dial has its own time limit.
-            Stage::Dial(_) | Stage::Http2(_) | Stage::Resume(_) | Stage::Closed => return NEVER,
+            // A dial has its own time limit; meanwhile, the handler may give it up.
+            Stage::Dial(_) => return self.since_ms.max(self.core.deadlines.now_ms()).saturating_add(LOOK_AFTER.as_millis() as u64),
+            Stage::Http2(_) | Stage::Resume(_) | Stage::Closed => return NEVER,
         };
         self.since_ms.saturating_add(wait_ms).min(self.pace_end_ms())
     }

@@ -28,7 +28,7 @@ const IDLE_MAX: Duration = Duration::from_secs(120);
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// Datagrams after which others have their turn.
 const DATAGRAMS_PER_TURN: usize = 32;
-/// How long answers are awaited when the process ends.
+/// How long answers are awaited when the process ends or the listener closes.
 const DRAIN_TIME: Duration = Duration::from_millis(500);
 
 /// One client's way to its upstream.
@@ -64,10 +64,14 @@ pub(crate) async fn forward_datagrams(
         tokio::select! {
             biased;
             () = core.peers.drained() => break,
-            _ = closed.changed() => return Ok(()),
+            _ = closed.changed() => break,
             _ = sweep.tick() => {
                 let now = MonoTime::now();
-                clients.retain(|_, client| !client.answers.is_finished() && now.since(client.used.get()) < IDLE_MAX);
+                clients.retain(|_, client| {
+                    let is_used = !client.answers.is_finished() && now.since(client.used.get()) < IDLE_MAX;
+                    // Nobody says that an upstream is gone that does not refuse what it gets.
+                    is_used && !client.handler.borrow_mut().gives_up(Duration::ZERO, now)
+                });
             }
             ready = socket.readable() => {
                 ready?;

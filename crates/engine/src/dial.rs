@@ -21,6 +21,9 @@ use tokio::time::timeout;
 /// How long to wait for closed connections to free their file descriptors.
 const FILES_PAUSE: Duration = Duration::from_millis(10);
 
+/// After this time without a connection, each sweep of the deadlines asks whether to give it up.
+pub(crate) const LOOK_AFTER: Duration = Duration::from_millis(50);
+
 pub(crate) type Dial = Pin<Box<dyn Future<Output = Result<PooledConnection, Fault>>>>;
 
 /// Connects to `target` within the connect limit. A request that `switches` protocols gets HTTP/1.1.
@@ -41,7 +44,7 @@ pub(crate) fn dial_within(core: Rc<Core>, target: Arc<Target>, limit: Duration) 
 }
 
 /// Takes a connection that is open, or connects to `target`, after a wait.
-pub(crate) fn redial(core: Rc<Core>, target: Arc<Target>, after: Duration, limit: Option<Duration>) -> Dial {
+pub(crate) fn redial(core: Rc<Core>, target: Arc<Target>, after: Duration, limit: Option<Duration>, switches: bool) -> Dial {
     Box::pin(async move {
         if !after.is_zero() {
             tokio::time::sleep(after).await;
@@ -50,7 +53,7 @@ pub(crate) fn redial(core: Rc<Core>, target: Arc<Target>, after: Duration, limit
         match (pooled, limit) {
             (Some(pooled), _) => Ok(pooled),
             (None, Some(limit)) => dial_within(core, target, limit).await,
-            (None, None) => dial(core, target, false).await,
+            (None, None) => dial(core, target, switches).await,
         }
     })
 }

@@ -63,6 +63,17 @@ pub enum ListenSocket {
 }
 
 impl ListenSocket {
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        match self {
+            ListenSocket::Tcp(socket) => socket.local_addr(),
+            ListenSocket::Udp(socket) => socket.local_addr(),
+        }
+    }
+
     /// A second handle of the same socket.
     ///
     /// # Errors

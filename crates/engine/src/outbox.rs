@@ -34,6 +34,13 @@ impl Outbox {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Changes the unsent bytes.
+    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Vec<u8>)) {
+        self.bytes.drain(..self.sent);
+        self.sent = 0;
+        change(&mut self.bytes);
+    }
+
     /// Writes `first` and then `second` in one call and keeps what the socket does not accept. If bytes are already waiting,
     /// appends to them: the order is kept.
     #[inline]

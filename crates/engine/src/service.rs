@@ -125,6 +125,12 @@ pub trait StreamHandler {
     /// The next upstream to try; `None` to close the connection. `failed` is the fault of the one before.
     fn next(&mut self, failed: Option<&Fault>, now: MonoTime) -> Option<Arc<Target>>;
 
+    /// The upstream of the last call is not connected after `_waited`. Whether to give it up and ask for the next one. Called at intervals;
+    /// for datagrams, which need no connection, with no time.
+    fn gives_up(&mut self, _waited: Duration, _now: MonoTime) -> bool {
+        false
+    }
+
     /// The upstream of the last call is connected.
     fn on_connected(&mut self, now: MonoTime);
 
@@ -153,9 +159,14 @@ pub trait Handler {
     /// The upstream of the current exchange. Called when a new connection is needed.
     fn target(&self) -> Option<Arc<Target>>;
 
-    /// An upstream failed or answered a request that can be sent again, because [`Forward::resend`] asked for that, the request is kept whole,
-    /// and nothing of a response has reached the client. Returns how to send it again; then [`Handler::target`] is its new upstream. If it
-    /// returns `None`, the response or the fault is handled as usual.
+    /// The upstream is not connected after `_waited`. Whether to give it up; the try then ends with a fault. Called at intervals.
+    fn gives_up(&mut self, _waited: Duration) -> bool {
+        false
+    }
+
+    /// An upstream failed or answered a request that can be sent again, and nothing of a response has reached the client: either
+    /// [`Forward::resend`] asked for that and the request is kept whole, or no connection to the upstream was opened. Returns how to send it
+    /// again; then [`Handler::target`] is its new upstream. If it returns `None`, the response or the fault is handled as usual.
     fn on_try_ended(&mut self, _ended: &TryEnd<'_>, _retarget: &mut Retarget) -> Option<Resend> {
         None
     }

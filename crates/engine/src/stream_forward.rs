@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::dial::dial;
+use crate::fault::{Fault, FaultKind};
 use crate::outbox::Outbox;
 use crate::peers::CountedConnection;
 use crate::pool::PoolSlot;
@@ -13,9 +14,11 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tollgate_clock::MonoTime;
 
+/// How often to ask whether to give up an upstream that is not connected yet.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often the bytes of a connection are reported.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
@@ -36,7 +39,18 @@ pub(crate) async fn forward_stream(
     let mut failed = None;
     let upstream = loop {
         let Some(target) = handler.next(failed.as_ref(), MonoTime::now()) else { return client.abort() };
-        match dial(core.clone(), target, true).await {
+        let mut dialing = dial(core.clone(), target, true);
+        let mut waited = Duration::ZERO;
+        let dialed = loop {
+            match timeout(LOOK_EVERY, &mut dialing).await {
+                Ok(dialed) => break dialed,
+                Err(_) => waited += LOOK_EVERY,
+            }
+            if handler.gives_up(waited, MonoTime::now()) {
+                break Err(Fault::with(FaultKind::ConnectTimeout, "another upstream is tried"));
+            }
+        };
+        match dialed {
             Ok(upstream) => break upstream,
             Err(fault) => failed = Some(fault),
         }

@@ -29,6 +29,8 @@ pub(crate) enum SocketRole {
     Given,
     /// A listening socket of a port of APIs.
     Api,
+    /// A socket for datagrams of a port of APIs.
+    Datagrams,
     /// The listening socket of the control API's own port.
     Control,
     /// The listening socket of the metrics port.
@@ -40,10 +42,11 @@ pub(crate) enum SocketRole {
 }
 
 impl SocketRole {
-    const ALL: [(SocketRole, &str); 7] = [
+    const ALL: [(SocketRole, &str); 8] = [
         (SocketRole::Data, "data"),
         (SocketRole::Given, "given"),
         (SocketRole::Api, "api"),
+        (SocketRole::Datagrams, "datagrams"),
         (SocketRole::Control, "control"),
         (SocketRole::Metrics, "metrics"),
         (SocketRole::Portal, "portal"),

@@ -6,7 +6,6 @@ use super::plugin_drivers::plugin_drivers;
 use super::storage;
 use std::error::Error;
 use std::fs::File;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_access::oauth::TokenStore;
@@ -25,7 +24,7 @@ use tollgate_data::probe::probe_queue;
 use tollgate_data::registry::Registry;
 use tollgate_data::second_tier::SecondTier;
 use tollgate_data::settings::Settings;
-use tollgate_engine::{Address, Http2, LocalConnector, Target, TrustedProxies};
+use tollgate_engine::{Address, Http2, ListenSocket, LocalConnector, Target, TrustedProxies};
 use tollgate_limit::{AddressRates, Rate};
 use tollgate_model::config::GatewayConfig;
 use tollgate_observe::logs::LogFigures;
@@ -145,7 +144,7 @@ fn registry(config: &GatewayConfig) -> Arc<Registry> {
 }
 
 /// The ports that definitions open.
-fn api_ports(config: &GatewayConfig, terms: Result<Arc<ClientTerms>, String>, inherited: Vec<TcpListener>) -> ApiPorts {
+fn api_ports(config: &GatewayConfig, terms: Result<Arc<ClientTerms>, String>, inherited: Vec<ListenSocket>) -> ApiPorts {
     let proxies = announcing_proxies(config);
     // Whoever reaches a port with `enable_proxy_protocol` announces clients there, unless the proxies are named.
     let everybody: TrustedProxies = Arc::new(|_| true);

@@ -2,6 +2,7 @@ use super::*;
 
 const S: Nanos = 1_000_000_000;
 const RULES: HealthRules = HealthRules {
+    failed_connect: false,
     consecutive_faults: 3,
     fault_percent: 50,
     latency_factor: 5.0,
@@ -139,4 +140,25 @@ fn a_client_that_leaves_says_nothing_about_the_target() {
     let health = TargetHealth::default();
     (0..100).for_each(|_| assert_eq!(health.record(TryResult::Unknown, 0, 1, &RULES), None));
     assert_eq!((health.faults(), health.latency()), (0, 0));
+}
+
+#[test]
+fn one_connect_that_fails_ejects_if_the_rules_say_so_and_a_connection_that_is_closed_does_not() {
+    let rules = HealthRules { failed_connect: true, consecutive_faults: 0, ..RULES };
+    let health = TargetHealth::default();
+    assert_eq!(health.record(TryResult::Unreachable, 1, 1, &rules), None);
+    assert_eq!(health.record(TryResult::Failing, 1, 1, &rules), None);
+    assert_eq!(health.record(TryResult::NotConnected, 1, 1, &RULES), Some(EjectionCause::Unreachable), "the third in a row");
+    assert_eq!(health.record(TryResult::NotConnected, 1, 1, &rules), Some(EjectionCause::Unreachable));
+    let other = TargetHealth::default();
+    assert_eq!(other.record(TryResult::NotConnected, 1, 1, &RULES), None);
+}
+
+#[test]
+fn a_target_that_somebody_waits_for_is_passed_over_until_nobody_says_so_any_more() {
+    let health = TargetHealth::default();
+    health.note_unanswered(S);
+    health.note_unanswered(S + UNANSWERED / 2);
+    assert_eq!(health.availability(S + UNANSWERED, &RULES), Availability::Unanswered);
+    assert_eq!(health.availability(S + UNANSWERED / 2 + UNANSWERED, &RULES), Availability::Share(1.0));
 }

@@ -4,6 +4,7 @@ use super::*;
 
 const S: Nanos = 1_000_000_000;
 const RULES: HealthRules = HealthRules {
+    failed_connect: false,
     consecutive_faults: 3,
     fault_percent: 50,
     latency_factor: 5.0,
@@ -386,4 +387,14 @@ fn a_key_keeps_its_target_whatever_the_method_of_the_list_is() {
             assert!((0..20).all(|random| of_key(random) == of_key(99)), "{method:?}");
         }
     }
+}
+
+#[test]
+fn another_target_is_one_that_is_available_and_was_not_tried() {
+    let targets = targets(&[1, 1, 0], BalanceMethod::RoundRobin);
+    assert!(targets.has_other(&[0], 1));
+    assert!(!targets.has_other(&[0, 1], 1), "the third has no weight");
+    targets.list()[1].health.note_unanswered(1);
+    assert!(!targets.has_other(&[0], 2));
+    assert_eq!((0..4).map(|number| pick(&targets, number, 2)).collect::<Vec<_>>(), [Some(0); 4]);
 }

@@ -13,6 +13,23 @@ use tollgate_tls::{Library, TlsRules};
 
 /// What the health of endpoints is kept under, in place of an API.
 const BACKENDS: &str = "backends";
+const NS_PER_MS: u64 = 1_000_000;
+
+/// No response ejects a target: whoever fills the table says which ones are ready. But one that is gone may be in it for as long as a node is
+/// believed to live, 40 seconds in Kubernetes.
+const HEALTH: HealthRules = HealthRules {
+    failed_connect: true,
+    consecutive_faults: 0,
+    fault_percent: 0,
+    latency_factor: 0.0,
+    latency_min: 0,
+    requests_min: 0,
+    interval: 1_000 * NS_PER_MS,
+    ejected: 1_000 * NS_PER_MS,
+    ejected_max: 30_000 * NS_PER_MS,
+    ejected_percent_max: 100,
+    slow_start: 5_000 * NS_PER_MS,
+};
 
 /// The targets of a backend. `Err` says why it cannot be used.
 pub(crate) fn backend_targets(
@@ -44,8 +61,7 @@ pub(crate) fn backend_targets(
     if candidates.iter().all(|candidate| candidate.weight == 0) {
         return Ok(TargetList::empty(EmptyList::NoEndpoints));
     }
-    // No response ejects a target: whoever fills the table says which ones are ready.
-    Ok(TargetList::new(targets, Candidates::new(candidates, BalanceMethod::default(), HealthRules::default())))
+    Ok(TargetList::new(targets, Candidates::new(candidates, BalanceMethod::default(), HEALTH)))
 }
 
 fn candidate(endpoint: &BackendEndpoint, pool: &PoolName, url: &str, registry: &Registry) -> Candidate {

@@ -286,6 +286,7 @@ fn health_rules(health: Option<&PassiveHealth>) -> HealthRules {
     let off = PassiveHealth { consecutive_faults: 0, fault_percent: 0, latency_factor: 0.0, ..PassiveHealth::default() };
     let health = health.unwrap_or(&off);
     HealthRules {
+        failed_connect: false,
         consecutive_faults: health.consecutive_faults,
         fault_percent: health.fault_percent,
         latency_factor: health.latency_factor,

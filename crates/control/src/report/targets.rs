@@ -27,6 +27,7 @@ fn state(availability: Availability) -> (&'static str, &'static str) {
         Availability::Share(share) if share < 1.0 => ("returning", ""),
         Availability::Share(_) => ("available", ""),
         Availability::Ejected(cause) => ("ejected", ejection_cause(cause)),
+        Availability::Unanswered => ("ejected", "unanswered"),
         Availability::Down => ("down", "checks"),
     }
 }

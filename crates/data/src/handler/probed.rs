@@ -247,6 +247,10 @@ impl Handler for ProbedHandler {
         self.inner.target()
     }
 
+    fn gives_up(&mut self, waited: Duration) -> bool {
+        self.inner.gives_up(waited)
+    }
+
     fn on_hedge(&mut self, retarget: &mut Retarget) -> Option<Arc<Target>> {
         self.inner.on_hedge(retarget)
     }

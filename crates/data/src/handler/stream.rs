@@ -9,6 +9,7 @@ use crate::target_pool::TargetPool;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use tollgate_balance::{Choice, Nanos, TargetHealth, TryResult, hash_bytes, mix};
 use tollgate_clock::MonoTime;
 use tollgate_engine::{ClientInfo, Fault, StreamHandler, Target};
@@ -77,7 +78,7 @@ impl StreamHandler for StreamExchange {
     fn next(&mut self, failed: Option<&Fault>, now: MonoTime) -> Option<Arc<Target>> {
         let now = nanos(now.since(self.start));
         if let (Some(taken), Some(_)) = (&self.taken, failed) {
-            taken.record(TryResult::Unreachable, now);
+            taken.record(TryResult::NotConnected, now);
         }
         let target = self.target(now);
         self.tries += 1;
@@ -87,6 +88,12 @@ impl StreamHandler for StreamExchange {
             tracing::warn!(api = self.api.id, client = %self.client, error, "connection closed: no upstream can be reached");
         }
         target
+    }
+
+    fn gives_up(&mut self, waited: Duration, now: MonoTime) -> bool {
+        let now = nanos(now.since(self.start));
+        self.tries < TRIES_MAX
+            && self.taken.as_ref().is_some_and(|taken| taken.pool.gives_up(&taken.list, taken.index, &taken.tried, waited, now))
     }
 
     fn on_connected(&mut self, now: MonoTime) {
@@ -128,7 +135,11 @@ impl StreamExchange {
 
     fn balanced(&mut self, rules: &BalancedUpstreams, now: Nanos) -> Option<Arc<Target>> {
         let (pool, list, mut tried) = match self.taken.take() {
-            Some(mut taken) => (taken.pool.clone(), taken.list.clone(), std::mem::take(&mut taken.tried)),
+            Some(mut taken) => {
+                let (mut list, mut tried) = (taken.list.clone(), std::mem::take(&mut taken.tried));
+                taken.pool.renew(&mut list, &mut tried);
+                (taken.pool.clone(), list, tried)
+            }
             None => {
                 let pool = rules.pool_at(self.random).clone();
                 let list = pool.targets.load_full();

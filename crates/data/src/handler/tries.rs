@@ -4,9 +4,10 @@ use super::GatewayHandler;
 use super::finish::ResponseMaker;
 use super::in_flight::{Chosen, InFlight};
 use crate::balanced::{BalancedUpstreams, TargetTry, nanos};
-use crate::refusal;
+use crate::refusal::{self, Refusal};
 use crate::snapshot::Upstreams;
 use std::sync::Arc;
+use std::time::Duration;
 use tollgate_engine::{Fault, FaultKind, HedgeEnd, Outgoing, Resend, ResponseVerdict, Retarget, Target, TryEnd};
 
 impl GatewayHandler {
@@ -25,6 +26,16 @@ impl GatewayHandler {
         };
         in_flight.chosen = taken;
         resend
+    }
+
+    /// Whether to give up connecting to the request's target, because it can go to another one.
+    #[cold]
+    pub(super) fn gives_up_target(&self, waited: Duration) -> bool {
+        let now = nanos(self.core.shared.start.elapsed());
+        self.in_flight.as_ref().is_some_and(|in_flight| match (&in_flight.chosen, rules(in_flight)) {
+            (Chosen::Balanced(taken), Some(rules)) => taken.gives_up(rules, waited, now),
+            _ => false,
+        })
     }
 
     /// Another target for a request that is slow to be answered, if the rules of its API allow it.
@@ -66,6 +77,16 @@ impl GatewayHandler {
             in_flight.fail(FaultKind::UpstreamTimeout, outgoing.status);
         }
         ResponseVerdict::Reply
+    }
+
+    /// What a client is told whose request reached no target, if by now there is none.
+    #[cold]
+    pub(super) fn refusal_without_targets(&self, kind: FaultKind) -> Option<Refusal> {
+        let in_flight = self.in_flight.as_ref()?;
+        match (&in_flight.chosen, rules(in_flight)) {
+            (Chosen::Balanced(taken), Some(rules)) => taken.refusal_without_targets(rules, kind),
+            _ => None,
+        }
     }
 
     /// Notes a response for the health of the target that sent it.

@@ -115,7 +115,7 @@ impl Connection {
 
 /// Sends a request to an upstream and waits for the first bytes of the response.
 async fn send(core: Rc<Core>, target: Arc<Target>, request: Vec<u8>, connect: Option<Duration>) -> Result<Answered, Fault> {
-    let mut upstream = redial(core, target, Duration::ZERO, connect).await?;
+    let mut upstream = redial(core, target, Duration::ZERO, connect, false).await?;
     let mut outbox = Outbox::default();
     outbox.put(&request);
     let closed = |error| Fault::with(FaultKind::UpstreamClosed, error);

@@ -122,36 +122,54 @@ impl Connection {
         true
     }
 
+    /// Whether nothing of the request was sent: its first bytes wait for a connection, and the rest of its body was not read.
+    pub(super) fn is_unsent(&self) -> bool {
+        matches!(self.stage, Stage::Dial(_))
+    }
+
     /// Whether the request can be sent again.
     pub(super) fn can_resend(&self) -> bool {
         let exchange = &self.exchange;
         let is_kept = exchange.request.kept.as_ref().is_some_and(|kept| !kept.bytes.is_empty());
-        is_kept && exchange.response.bytes == 0 && !exchange.response.is_started && exchange.response.body.is_none()
+        (is_kept || self.is_unsent())
+            && exchange.response.bytes == 0
+            && !exchange.response.is_started
+            && exchange.response.body.is_none()
     }
 
     /// Sends the request again. The connection of the last try was released, or is closed here.
     pub(super) fn resend(&mut self, resend: Resend, retarget: &Retarget) {
         self.end_hedge(HedgeEnd::Lost);
         let Some(target) = self.handler.target() else { return self.enter(Stage::Closed) };
+        let is_unsent = self.is_unsent();
         let exchange = &mut self.exchange;
         exchange.times.sent_at = exchange.times.sent_at.or_else(|| exchange.clock());
-        let Some(kept) = &mut exchange.request.kept else { return self.enter(Stage::Closed) };
-        retarget_head(&mut kept.bytes, retarget);
+        if let Some(kept) = &mut exchange.request.kept {
+            retarget_head(&mut kept.bytes, retarget);
+        }
         exchange.upstream.connection = None;
         exchange.request.is_unwanted = false;
         exchange.upstream.is_heard = false;
         exchange.response.input = Vec::new();
         exchange.upstream.first_byte_ms = resend.first_byte_ms;
-        exchange.upstream.outbox = Outbox::default();
-        exchange.upstream.outbox.put(&kept.bytes);
+        if is_unsent {
+            exchange.upstream.outbox.edit(|bytes| retarget_head(bytes, retarget));
+        } else if let Some(kept) = &exchange.request.kept {
+            exchange.upstream.outbox = Outbox::default();
+            exchange.upstream.outbox.put(&kept.bytes);
+        }
         // If it is not idempotent, a replay that is there is for a verdict of `Again`.
-        if kept.is_idempotent {
+        retarget_head(&mut exchange.request.replay, retarget);
+        if let Some(kept) = exchange.request.kept.as_ref().filter(|kept| kept.is_idempotent) {
             exchange.request.replay.clear();
             if exchange.request.body.is_done() {
                 exchange.request.replay.extend_from_slice(&kept.bytes);
             }
         }
-        let connect = kept.connect_time();
-        self.enter(Stage::Dial(redial(self.core.clone(), target, resend.after, connect)));
+        let connect = exchange.request.kept.as_ref().and_then(|kept| kept.connect_time());
+        let dial = redial(self.core.clone(), target, resend.after, connect, exchange.tunnel.is_wanted);
+        self.enter(Stage::Dial(dial));
+        // The time to connect begins after the wait.
+        self.since_ms = self.since_ms.saturating_add(resend.after.as_millis() as u64);
     }
 }

@@ -6,10 +6,11 @@ use rustix::net::sockopt::socket_acceptconn;
 use rustix::stdio::dup2_stdin;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+use tollgate_engine::ListenSocket;
 
 /// Number of the first descriptor that systemd passes.
 const FIRST_PASSED: usize = 3;
@@ -22,6 +23,8 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(crate) struct Inherited {
     sockets: Vec<(SocketRole, TcpListener)>,
+    /// Those for datagrams.
+    datagrams: Vec<UdpSocket>,
     /// Whether a service manager opened the sockets and so chose their addresses.
     is_managed: bool,
     /// The store's lock.
@@ -78,6 +81,7 @@ impl Inherited {
         for (role, descriptor) in roles.into_iter().zip(descriptors) {
             match role {
                 SocketRole::Lock => inherited.lock = Some(descriptor.into()),
+                SocketRole::Datagrams => inherited.datagrams.push(descriptor.into()),
                 _ => inherited.sockets.push((role, listening(descriptor.into()).map_err(wrong)?)),
             }
         }
@@ -95,8 +99,9 @@ impl Inherited {
     }
 
     /// The sockets of ports of APIs.
-    pub(crate) fn api_ports(&mut self) -> Vec<TcpListener> {
-        self.take_sockets(|role, _| role == SocketRole::Api)
+    pub(crate) fn api_ports(&mut self) -> Vec<ListenSocket> {
+        let connections = self.take_sockets(|role, _| role == SocketRole::Api).into_iter().map(ListenSocket::Tcp);
+        connections.chain(self.datagrams.drain(..).map(ListenSocket::Udp)).collect()
     }
 
     /// The socket of another port.

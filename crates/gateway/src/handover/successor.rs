@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use tollgate_access::keys::Keys;
 use tollgate_control::api::Health;
 use tollgate_control::ports::ApiPorts;
+use tollgate_engine::ListenSocket;
 
 /// Maximum bytes of a line from the successor: the reason for a failure can be long.
 const LINE_BYTES_MAX: u64 = 16 * 1024;
@@ -61,8 +62,11 @@ impl HandoverState {
     async fn try_hand_over(&self) -> Result<u32, String> {
         let (talk, other_end) = UnixStream::pair().map_err(|error| error.to_string())?;
         let api_sockets = self.ports.sockets().map_err(|error| error.to_string())?;
-        let handed: Vec<(SocketRole, BorrowedFd<'_>)> =
-            self.descriptors().chain(api_sockets.iter().map(|socket| (SocketRole::Api, socket.as_fd()))).collect();
+        let of_ports = api_sockets.iter().map(|socket| match socket {
+            ListenSocket::Tcp(socket) => (SocketRole::Api, socket.as_fd()),
+            ListenSocket::Udp(socket) => (SocketRole::Datagrams, socket.as_fd()),
+        });
+        let handed: Vec<(SocketRole, BorrowedFd<'_>)> = self.descriptors().chain(of_ports).collect();
         let roles: Vec<&str> = handed.iter().map(|(role, _)| role.name()).collect();
         let mut successor = self.start(other_end.into(), &roles.join(","))?;
         let sent = descriptors::send(&talk, &handed.iter().map(|(_, descriptor)| *descriptor).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Upgrades gateways from one version to another and back while requests come, and fails if one of them fails: two gateways on one Redis,
-one after the other, and a gateway with a store of its own. What one version has written must act in the other.
+one after the other, and a gateway with a store of its own, each with and without TLS. Clients speak HTTP/1.1 and HTTP/2, over connections
+that stay and over new ones. What one version has written must act in the other.
 
 Usage: upgrade_check.py --program NEW --from OLD        OLD is the program of the last release; without it, NEW replaces itself
 """
@@ -15,26 +16,30 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
-from dist_check import eventually, free_port, started, status
+from dist_check import eventually, free_port, started
+from http2_client import Http2Connection, NotProcessed
 from release.source import Refused, run
 
 SECRET = "a-secret-of-the-check"
-# Requests of all clients together must be many enough that one of them meets every moment of a switch.
-CLIENTS = 4
 SETTLE_S = 1
+PATH = "/upgrade/json/valid"
+TIME_MAX_S = 10
 
 
 class Gateway:
     """A gateway, whose program file is replaced as a package does it."""
 
-    def __init__(self, folder: pathlib.Path, program: pathlib.Path, redis: int | None, apps: pathlib.Path):
+    def __init__(self, folder: pathlib.Path, program: pathlib.Path, redis: int | None, apps: pathlib.Path, certificate: pathlib.Path | None):
         self.folder, self.port, self.file = folder, free_port(), folder / "tollgate"
+        self.certificate = certificate
         folder.mkdir()
         self.place(program)
         configuration = {
@@ -44,6 +49,9 @@ class Gateway:
         }
         if redis:
             configuration |= {"storage": {"type": "redis", "host": "127.0.0.1", "port": redis}}
+        if certificate:
+            certificates = [{"domain_name": "*", "cert_file": str(certificate), "key_file": str(certificate)}]
+            configuration |= {"http_server_options": {"use_ssl": True, "enable_http2": True, "certificates": certificates}}
         (folder / "tyk.conf").write_text(json.dumps(configuration))
         self.words = [str(self.file), "run", "--conf", str(folder / "tyk.conf")]
 
@@ -61,14 +69,65 @@ class Gateway:
     def pid(self) -> int:
         return int((self.folder / "pid").read_text())
 
+    def connect(self, protocol: str) -> socket.socket:
+        stream = socket.create_connection(("127.0.0.1", self.port), TIME_MAX_S)
+        # Requests in small pieces do not wait for acknowledgements.
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if not self.certificate:
+            return stream
+        context = ssl.create_default_context(cafile=str(self.certificate))
+        context.set_alpn_protocols([protocol])
+        secured = context.wrap_socket(stream, server_hostname="localhost")
+        if secured.selected_alpn_protocol() != protocol:
+            raise Refused(f"{self.folder.name}: {protocol} is not agreed on")
+        return secured
+
+    def request(self, method: str, path: str, headers: dict[str, str], document: object = None) -> tuple[int, bytes]:
+        connection = Http1Connection(self)
+        try:
+            connection.request(method, path, json.dumps(document) if document is not None else None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
     def ask(self, method: str, path: str, document: object = None) -> dict:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        connection.request(method, path, json.dumps(document) if document is not None else None, {"x-tyk-authorization": SECRET})
-        answer = connection.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise Refused(f"{method} {path}: {answer.status} {body.decode()}")
+        status, body = self.request(method, path, {"x-tyk-authorization": SECRET}, document)
+        if status != 200:
+            raise Refused(f"{method} {path}: {status} {body.decode()}")
         return json.loads(body)
+
+    def answer(self, path: str, **headers: str) -> int | None:
+        """The status of an answer; None if nobody answers."""
+        try:
+            return self.request("GET", path, headers)[0]
+        except OSError:
+            return None
+
+
+class Http1Connection(http.client.HTTPConnection):
+    """A connection to a gateway, over TLS if it speaks that."""
+
+    def __init__(self, gateway: Gateway):
+        super().__init__("localhost", gateway.port, timeout=TIME_MAX_S)
+        self.gateway, self.is_going = gateway, False
+
+    def connect(self) -> None:
+        self.sock = self.gateway.connect("http/1.1")
+
+    def get(self, path: str, headers: dict[str, str]) -> int:
+        try:
+            self.request("GET", path, headers=headers)
+            answer = self.getresponse()
+            answer.read()
+        except http.client.HTTPException as error:
+            raise OSError(repr(error)) from error
+        self.is_going = answer.will_close
+        return answer.status
+
+
+def http2_connection(gateway: Gateway) -> Http2Connection:
+    return Http2Connection(gateway.connect("h2"), f"localhost:{gateway.port}", "https" if gateway.certificate else "http")
 
 
 def ended(pid: int) -> bool:
@@ -80,11 +139,13 @@ def ended(pid: int) -> bool:
 
 
 class Load:
-    """Clients that ask all gateways in turn, half of them over connections that stay open."""
+    """Clients that ask all gateways, in both versions of HTTP, half of them over connections that stay open. Together they send so many
+    requests that one of them meets every moment of a switch."""
 
     def __init__(self, gateways: list[Gateway], key: str):
-        self.served, self.failed, self.lock, self.done = 0, [], threading.Lock(), threading.Event()
-        self.threads = [threading.Thread(target=self.run, args=(gateways[number % len(gateways)], key, number % 4 < 2)) for number in range(CLIENTS)]
+        self.served, self.again, self.failed, self.lock, self.done = 0, 0, [], threading.Lock(), threading.Event()
+        kinds = [(gateway, connect, keeps) for gateway in gateways for connect in (Http1Connection, http2_connection) for keeps in (True, False)]
+        self.threads = [threading.Thread(target=self.run, args=(*kind, key)) for kind in kinds]
 
     def __enter__(self) -> Load:
         for thread in self.threads:
@@ -96,35 +157,40 @@ class Load:
         for thread in self.threads:
             thread.join()
 
-    def run(self, gateway: Gateway, key: str, keeps: bool) -> None:
+    def run(self, gateway: Gateway, connect, keeps: bool, key: str) -> None:
         connection = None
         while not self.done.is_set():
-            connection = connection or http.client.HTTPConnection("127.0.0.1", gateway.port, timeout=10)
+            failure, closes = None, not keeps
             try:
-                connection.request("GET", "/upgrade/json/valid", headers={"Authorization": key})
-                answer = connection.getresponse()
-                answer.read()
-                failure = None if answer.status == 200 else f"{gateway.folder.name}: {answer.status}"
-                closes = answer.will_close
-            except OSError as error:
-                failure, closes = f"{gateway.folder.name}: {error}", True
-            except http.client.HTTPException as error:
-                failure, closes = f"{gateway.folder.name}: {error!r}", True
+                connection = connection or connect(gateway)
+                got = connection.get(PATH, {"Authorization": key})
+                failure = None if got == 200 else f"{gateway.folder.name}: {got}"
+                closes |= connection.is_going
+            except NotProcessed:
+                with self.lock:
+                    self.again += 1
+                connection.close()
+                connection = None
+                continue
+            except (OSError, Refused) as error:
+                failure, closes = f"{gateway.folder.name}, {connect.__name__}, {'kept' if keeps else 'new'}: {error!r}", True
             with self.lock:
                 self.served += failure is None
                 if failure:
                     self.failed.append(failure)
-            if closes or not keeps:
+            if closes and connection:
                 connection.close()
                 connection = None
 
 
-def check(name: str, work: pathlib.Path, old: pathlib.Path, new: pathlib.Path, redis: int | None) -> None:
+def check(name: str, work: pathlib.Path, old: pathlib.Path, new: pathlib.Path, redis: int | None, certificate: pathlib.Path | None) -> None:
     folder = work / name
+    if redis:
+        run("redis-cli", "-p", str(redis), "flushall")
     for part in ("apps", "policies"):
         (folder / part).mkdir(parents=True)
     upstream = free_port()
-    gateways = [Gateway(folder / f"gateway-{number}", old, redis, folder / "apps") for number in range(2 if redis else 1)]
+    gateways = [Gateway(folder / f"gateway-{number}", old, redis, folder / "apps", certificate) for number in range(2 if redis else 1)]
     definition = {
         "name": "upgrade", "api_id": "upgrade", "org_id": "default", "active": True, "auth": {"auth_header_name": "Authorization"},
         "proxy": {"listen_path": "/upgrade/", "target_url": f"http://127.0.0.1:{upstream}/", "strip_listen_path": True},
@@ -137,7 +203,7 @@ def check(name: str, work: pathlib.Path, old: pathlib.Path, new: pathlib.Path, r
             stack.enter_context(started(gateway.words, dict(os.environ), gateway.folder))
             # What USR2 has started is no child of ours.
             stack.callback(end, gateway)
-            eventually(f"{gateway.folder.name} listens", lambda gateway=gateway: status(f"http://127.0.0.1:{gateway.port}/hello") == 200)
+            eventually(f"{gateway.folder.name} listens", lambda gateway=gateway: gateway.answer("/hello") == 200)
         quota = 10_000_000
         session = {"quota_max": quota, "quota_renewal_rate": 86_400, "rate": 1_000_000, "per": 1,
                    "access_rights": {"upgrade": {"api_id": "upgrade", "api_name": "upgrade", "versions": ["Default"]}}}
@@ -152,23 +218,20 @@ def check(name: str, work: pathlib.Path, old: pathlib.Path, new: pathlib.Path, r
                     # A key that one version has written acts in the other, and its end too.
                     made = gateway.ask("POST", "/tyk/keys/create", session)["key"]
                     for other in gateways:
-                        if (got := answer(other, made)) != 200:
+                        if (got := other.answer(PATH, Authorization=made)) != 200:
                             raise Refused(f"{other.folder.name} answers {got} to a new key")
                     gateways[-1].ask("DELETE", f"/tyk/keys/{made}")
                     for other in gateways:
                         # The others hear of it.
-                        eventually("an ended key is refused", lambda other=other, made=made: answer(other, made) == 403)
-                    print(f"{name:<12} {step} of {gateway.folder.name}: {load.served - before} requests, {len(load.failed)} failed")
+                        eventually("an ended key is refused", lambda other=other, made=made: other.answer(PATH, Authorization=made) == 403)
+                    print(f"{name:<14} {step} of {gateway.folder.name}: {load.served - before} requests, {len(load.failed)} failed")
         if load.failed:
             raise Refused(f"{name}: {len(load.failed)} requests failed, such as {load.failed[0]}")
+        print(f"{name:<14} {load.again} requests of HTTP/2 were sent again, because a gateway that ended had not begun with them")
         if redis:
             # Leased requests that were not used are returned after a second.
             eventually(f"{load.served} requests served and {counted(redis)} counted", lambda: counted(redis) == load.served)
-            print(f"{name:<12} {load.served} requests served, {counted(redis)} counted")
-
-
-def answer(gateway: Gateway, key: str) -> int | None:
-    return status(f"http://127.0.0.1:{gateway.port}/upgrade/json/valid", Authorization=key)
+            print(f"{name:<14} {load.served} requests served, {counted(redis)} counted")
 
 
 def counted(redis: int) -> int:
@@ -176,6 +239,15 @@ def counted(redis: int) -> int:
     ask = ["redis-cli", "-p", str(redis)]
     names = run(*ask, "--scan", "--pattern", "quota-*").split()
     return max(int(run(*ask, "get", name)) for name in names)
+
+
+def issued(folder: pathlib.Path) -> pathlib.Path:
+    """A certificate for localhost, with its key."""
+    key, certificate, both = folder / "key.pem", folder / "certificate.pem", folder / "both.pem"
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+        "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate)
+    both.write_text(certificate.read_text() + key.read_text())
+    return both
 
 
 def end(gateway: Gateway) -> None:
@@ -193,8 +265,11 @@ def main() -> int:
     redis = free_port()
     try:
         with tempfile.TemporaryDirectory() as name, started(["redis-server", "--port", str(redis), "--save", "", "--bind", "127.0.0.1"], dict(os.environ), pathlib.Path(name)):
+            work = pathlib.Path(name)
+            certificate = issued(work)
             for way, port in (("one Redis", redis), ("own store", None)):
-                check(way, pathlib.Path(name), old, new, port)
+                check(way, work, old, new, port, None)
+                check(f"{way}, TLS", work, old, new, port, certificate)
     except Refused as refused:
         print(f"upgrade: failed: {refused}")
         return 1

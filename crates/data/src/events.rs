@@ -24,6 +24,12 @@ pub struct ApiEvents {
     pub certificates: Vec<(CertificateRole, String)>,
 }
 
+/// An event of something that has not happened yet, made while the request is there.
+pub struct PreparedEvent {
+    sinks: Arc<EventSinks>,
+    event: GatewayEvent,
+}
+
 /// What an API has a certificate for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CertificateRole {
@@ -120,10 +126,31 @@ impl ApiEvents {
         facts: EventFacts,
         request: impl FnOnce() -> String,
     ) {
-        if self.sinks.handle(kind) {
-            let request = if self.sinks.want_request() { request() } else { String::new() };
-            self.sinks.tell(GatewayEvent { kind, message: message.into(), unix_ns: unix_ns(), request, facts });
+        if let Some(event) = self.prepare(kind, message, facts, request) {
+            event.tell();
         }
+    }
+
+    /// The same for an event that may follow; `None` if nothing happens after it.
+    pub fn prepare(
+        &self,
+        kind: EventKind,
+        message: impl Into<Cow<'static, str>>,
+        facts: EventFacts,
+        request: impl FnOnce() -> String,
+    ) -> Option<PreparedEvent> {
+        self.sinks.handle(kind).then(|| {
+            let request = if self.sinks.want_request() { request() } else { String::new() };
+            let event = GatewayEvent { kind, message: message.into(), unix_ns: 0, request, facts };
+            PreparedEvent { sinks: self.sinks.clone(), event }
+        })
+    }
+}
+
+impl PreparedEvent {
+    /// Hands it to its handlers: it happens now.
+    pub fn tell(self) {
+        self.sinks.tell(GatewayEvent { unix_ns: unix_ns(), ..self.event });
     }
 }
 

@@ -62,7 +62,9 @@ use tollgate_observe::trace::{RequestTrace, TraceId};
 use tollgate_observe::{Recorder, RequestRecord, RequestTap, StepTime};
 use tracing::field::DisplayValue;
 
-pub use rehearsal::{RecordedCaller, RecordedRequest, Rehearsal, RehearsedDecision, RehearsedVerdict, auth_digest};
+pub use rehearsal::{
+    RecordedCaller, RecordedRequest, RecordedResponse, Rehearsal, RehearsedDecision, RehearsedVerdict, auth_digest,
+};
 
 /// Largest request body to the control API: a definition of 10 MB passes, an endless upload does not.
 const CONTROL_BODY_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -687,6 +689,9 @@ impl GatewayHandler {
         } else if let Some(refusal) = self.state.response.chain.take_refusal() {
             tracing::debug!(cause = refusal.cause, trace_id = self.trace_id(), "response refused");
             self.refuse_in_flight(ResponseMaker::StepRefusal, (&refusal, None), outgoing);
+            if let Some(in_flight) = &mut self.in_flight {
+                in_flight.refused = Some(Box::new(refusal));
+            }
         } else {
             self.finish_in_flight(ResponseMaker::Step, None, &mut outgoing.edits);
         }

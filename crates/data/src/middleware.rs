@@ -86,7 +86,7 @@ pub use source::{Context, MiddlewareSource};
 
 use source::Maker;
 
-use crate::exchange::Rehearsed::{Asks, CacheKey, NeedsScopes, Passes, Recorded, Runs, RunsOn, Waits};
+use crate::exchange::Rehearsed::{Asks, CacheKey, Judges, NeedsScopes, Passes, Recorded, Runs, RunsOn, Waits};
 use crate::exchange::{AboutMiddleware, ChainLink, ChainPhase, Middleware, Rehearsed};
 use plugin_hooks::PluginHooks;
 use tollgate_model::api::DryRunKind;
@@ -228,7 +228,7 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     // The document describes what clients get. What does not fit is not stored, and rules for errors see its refusal.
     listed("ValidateResponse", Runs, validate_response::ValidateResponse::compile),
     // Clients get nothing that is changed behind it but what rules for errors make, and what it denies is not stored.
-    listed("WafResponses", Runs, waf_responses::WafResponses::compile),
+    listed("WafResponses", Judges, waf_responses::WafResponses::compile),
     // Rules for errors see the response that clients would receive, and the cache stores what the rules make of it.
     listed("OverrideErrors", Runs, override_errors::OverrideErrors::compile),
     // The cache sees the request that the upstream would receive.

@@ -201,8 +201,8 @@ catalogue! {
     WAF_DENIED = 403, "waf_denied", "The request was rejected by the web application firewall" => WAF;
     WAF_BODY_UNREADABLE = 400, "waf_body_unreadable", "The body does not fit its Content-Type" => WAF;
     WAF_TOO_MUCH_WORK = 413, "waf_too_much_work", "The request takes too much work to inspect" => WAF;
-    WAF_RESPONSE_DENIED = 403, "waf_response_denied", "The response was rejected by the web application firewall";
-    WAF_RESPONSE_TOO_MUCH_WORK = 502, "waf_response_too_much_work", "The response takes too much work to inspect";
+    WAF_RESPONSE_DENIED = 403, "waf_response_denied", "The response was rejected by the web application firewall" => WAF_RESPONSE;
+    WAF_RESPONSE_TOO_MUCH_WORK = 502, "waf_response_too_much_work", "The response takes too much work to inspect" => WAF_RESPONSE;
     AUTH_MISSING = 401, "auth_missing", "Authorization field missing", "auth.auth_field_missing" => KEY_MISSING;
     KEY_DISALLOWED = 403, "key_unknown", "Access to this API has been disallowed", "auth.key_not_found" => KEY_UNKNOWN;
     KEY_SIGNATURE = 401, "key_signature", "Request signature verification failed";

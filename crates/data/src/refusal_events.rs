@@ -1,7 +1,7 @@
 //! Which refusals are events, and in which words, as in Tyk. Called only for APIs with handlers of events.
 
 use crate::credentials::CredentialPlaces;
-use crate::events::ApiEvents;
+use crate::events::{ApiEvents, PreparedEvent};
 use crate::exchange::Exchange;
 use crate::refusal::{EventKey, KEY_RATE_LIMIT, Refusal, RefusalEvent, VERSION};
 use base64::Engine as _;
@@ -20,24 +20,31 @@ use tollgate_observe::events::EventFacts;
 /// Tells the handlers of its API of a request that a middleware refuses, if that is an event. `key` is the request's, if it has one.
 #[cold]
 pub fn tell_refusal(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, refusal: &Refusal) {
-    let Some(RefusalEvent { kind, message, key: event_key }) = refusal.facts.event else { return };
+    if let Some(event) = prepare_refusal(events, exchange, key, refusal) {
+        event.tell();
+    }
+}
+
+/// The event of a refusal that may replace the response; `None` if nobody is told of it.
+#[cold]
+pub fn prepare_refusal(events: &ApiEvents, exchange: &Exchange<'_>, key: Option<&Key>, refusal: &Refusal) -> Option<PreparedEvent> {
+    let RefusalEvent { kind, message, key: event_key } = refusal.facts.event?;
+    let request = || encoded(exchange.request, exchange.received(), &exchange.api.facts);
     if kind == EventKind::UpstreamOAuthError {
         let facts = EventFacts::UpstreamToken { api: events.api.clone() };
-        return events.tell(kind, refusal.message.text().to_owned(), facts, || {
-            encoded(exchange.request, exchange.received(), &exchange.api.facts)
-        });
+        return events.prepare(kind, refusal.message.text().to_owned(), facts, request);
     }
     // A throttled request was reported before it waited.
     let was_told = *refusal == KEY_RATE_LIMIT && exchange.decisions.throttled > 0;
     if was_told || !events.handle(kind) {
-        return;
+        return None;
     }
     let (path, origin) = (exchange.url.path.decoded.clone().into_owned(), exchange.arrival.client_ip.to_string());
     let facts = match kind {
         EventKind::VersionFailure => EventFacts::Version { path, origin, reason: refusal.message.text().to_owned() },
         _ => EventFacts::Key { path, origin, key: key_text(events, exchange, key, event_key) },
     };
-    events.tell(kind, message, facts, || encoded(exchange.request, exchange.received(), &exchange.api.facts));
+    events.prepare(kind, message, facts, request)
 }
 
 /// Tells of a request whose version is refused.

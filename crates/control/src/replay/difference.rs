@@ -105,15 +105,21 @@ pub(super) fn difference(old: &RehearsedVerdict, new: &RehearsedVerdict) -> Opti
     if old.would_refuse != new.would_refuse {
         return same(DifferenceCause::DryRun, list(&old.would_refuse), list(&new.would_refuse));
     }
+    let rules =
+        |prefix: &str, numbers: &str| if numbers.is_empty() { "no rules".to_owned() } else { format!("{prefix} {numbers}") };
     if old.waf_rules != new.waf_rules {
-        let rules = |verdict: &RehearsedVerdict| match verdict.waf_rules.as_str() {
-            "" => "no rules".to_owned(),
-            rules => format!("rules {rules}"),
-        };
-        return same(DifferenceCause::Waf, rules(old), rules(new));
+        let of = |verdict: &RehearsedVerdict| rules("rules", &verdict.waf_rules);
+        return same(DifferenceCause::Waf, of(old), of(new));
+    }
+    if old.waf_response_rules != new.waf_response_rules {
+        let of = |verdict: &RehearsedVerdict| rules("response: rules", &verdict.waf_response_rules);
+        return same(DifferenceCause::Waf, of(old), of(new));
     }
     let unread = |verdict: &RehearsedVerdict| {
-        format!("the body decides in {}", list(&verdict.unread.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()))
+        format!(
+            "what was not recorded decides in {}",
+            list(&verdict.unread.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        )
     };
     same(DifferenceCause::Undecided, unread(old), unread(new))
 }
@@ -227,10 +233,14 @@ fn reached(verdict: &RehearsedVerdict) -> String {
 pub(super) fn brief(verdict: &RehearsedVerdict) -> String {
     match &verdict.decision {
         RehearsedDecision::Forward { .. } => "forwarded".to_owned(),
-        RehearsedDecision::Refuse { status, cause, .. } if cause.starts_with("waf_") && !verdict.waf_rules.is_empty() => {
-            format!("{status} {cause} by rules {}", verdict.waf_rules)
+        RehearsedDecision::Refuse { status, cause, .. } => {
+            let rules = match *cause {
+                cause if cause.starts_with("waf_response_") => &*verdict.waf_response_rules,
+                cause if cause.starts_with("waf_") => &*verdict.waf_rules,
+                _ => "",
+            };
+            if rules.is_empty() { format!("{status} {cause}") } else { format!("{status} {cause} by rules {rules}") }
         }
-        RehearsedDecision::Refuse { status, cause, .. } => format!("{status} {cause}"),
         RehearsedDecision::Reply { status: 404, .. } if verdict.api.is_empty() => "no API".to_owned(),
         RehearsedDecision::Reply { status, by, .. } => format!("{status} from {by}"),
         RehearsedDecision::Undecided { by } => format!("undecided: {by}"),

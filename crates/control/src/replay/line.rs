@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 use tollgate_access::keys::stand_in;
 use tollgate_data::handler::auth_digest;
-use tollgate_data::handler::{RecordedCaller, Rehearsal};
+use tollgate_data::handler::{RecordedCaller, RecordedResponse, Rehearsal};
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_http::{is_token, is_value};
 use tollgate_model::api::{ApiDefinition, AuthMethod};
@@ -32,7 +32,7 @@ pub(super) struct RecordedLine<'l> {
     pub path: Cow<'l, str>,
     /// Names and values.
     #[serde(borrow, default)]
-    headers: Vec<(Cow<'l, str>, Cow<'l, str>)>,
+    headers: RecordedHeaders<'l>,
     /// Listed form of the key: its hash, or the key itself if keys are not hashed.
     #[serde(borrow, default)]
     key: Cow<'l, str>,
@@ -53,7 +53,23 @@ pub(super) struct RecordedLine<'l> {
     /// Bytes of the body; absent if that is not known.
     #[serde(default)]
     content_length: Option<u64>,
+    /// What the client got, beside `status`; absent if it was not recorded.
+    #[serde(borrow, default)]
+    response: Option<RecordedAnswer<'l>>,
 }
+
+/// The recorded response to a request.
+#[derive(Deserialize)]
+struct RecordedAnswer<'l> {
+    /// Names and values.
+    #[serde(borrow, default)]
+    headers: RecordedHeaders<'l>,
+    /// In base64.
+    #[serde(borrow, default)]
+    body: Cow<'l, str>,
+}
+
+type RecordedHeaders<'l> = Vec<(Cow<'l, str>, Cow<'l, str>)>;
 
 /// The request that stands for a line.
 pub(super) struct MadeRequest {
@@ -61,6 +77,8 @@ pub(super) struct MadeRequest {
     pub body: Option<Vec<u8>>,
     pub caller: Option<RecordedCaller>,
     pub client_ip: IpAddr,
+    /// The upstream's response to it.
+    pub response: Option<RecordedResponse>,
 }
 
 /// How APIs identify callers, by id.
@@ -87,8 +105,9 @@ impl<'l> RecordedLine<'l> {
         if !line.host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]~".contains(&byte)) {
             return Err(format!("{:?} is no host", line.host));
         }
-        if let Some((name, _)) = line.headers.iter().find(|(name, value)| !is_token(name.as_bytes()) || !is_value(value.as_bytes()))
-        {
+        let of_response = line.response.iter().flat_map(|response| &response.headers);
+        let mut headers = line.headers.iter().chain(of_response);
+        if let Some((name, _)) = headers.find(|(name, value)| !is_token(name.as_bytes()) || !is_value(value.as_bytes())) {
             return Err(format!("{name:?} is no header"));
         }
         Ok(line)
@@ -132,7 +151,23 @@ impl<'l> RecordedLine<'l> {
         let head = format!("{} {path} HTTP/1.1\r\nHost: {host}\r\n{lines}\r\n", self.method);
         // A request without a body has a known one.
         let body = body.or_else(|| (length == Some(0)).then(Vec::new));
-        MadeRequest { head: head.into_bytes(), body, caller, client_ip: self.client_ip.unwrap_or(Ipv4Addr::LOCALHOST.into()) }
+        let client_ip = self.client_ip.unwrap_or(Ipv4Addr::LOCALHOST.into());
+        MadeRequest { head: head.into_bytes(), body, caller, client_ip, response: self.response() }
+    }
+
+    /// What the client got of the upstream; `None` if the gateway answered, or if it is not known.
+    fn response(&self) -> Option<RecordedResponse> {
+        let answer = self.response.as_ref().filter(|_| self.cause.is_empty() && (200..=599).contains(&self.status))?;
+        let body = STANDARD.decode(answer.body.as_bytes()).ok()?;
+        let mut head = format!("HTTP/1.1 {} \r\n", self.status);
+        for (name, value) in answer.headers.iter().filter(|(name, _)| !is_framing_header(name)) {
+            head.extend([name, ": ", value.trim(), "\r\n"]);
+        }
+        if !matches!(self.status, 204 | 304) {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
+        Some(RecordedResponse { head: head.into_bytes(), body })
     }
 }
 

@@ -87,6 +87,7 @@ impl Sides {
             client_ip: made.client_ip,
             caller: made.caller.as_ref(),
             body: made.body.as_deref(),
+            response: made.response.as_ref(),
         };
         let (Some(old), Some(new)) = (self.old.decide(&request), self.new.decide(&request)) else {
             return state.note_unreadable(format!("{} {} is no request", recorded.method, recorded.path));
@@ -119,7 +120,8 @@ impl Sides {
 
 /// What was recorded, if the configuration in service would not answer so. What an upstream would answer is not known.
 fn unlike_recorded(old: &RehearsedVerdict, status: u16, cause: &str) -> Option<String> {
-    let is_refusal = !cause.is_empty() && !cause.starts_with("upstream_") && !cause.starts_with("client_");
+    let is_refusal =
+        !cause.is_empty() && !["upstream_", "client_", "response_", "waf_response_"].iter().any(|start| cause.starts_with(start));
     let is_alike = match &old.decision {
         RehearsedDecision::Refuse { status: own, cause: own_cause, .. } => {
             *own == status && (cause.is_empty() || *own_cause == cause)

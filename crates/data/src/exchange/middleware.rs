@@ -40,6 +40,8 @@ pub enum Rehearsed {
     RunsOn,
     /// It runs, and what it asks other threads of this process for is waited for.
     Waits,
+    /// It runs, and the step that it adds for the response judges the recorded one. Nothing behind it changes a response.
+    Judges,
     /// It runs, unless it was recorded what it has found out about the caller. True of all that identify the caller.
     Recorded,
     /// It runs if the scopes of the caller's token are known; else the outcome is open.

@@ -4,6 +4,7 @@ use crate::balanced::TargetTry;
 use crate::breaker::{BreakerChange, Passage};
 use crate::error_overrides::CompiledOverrides;
 use crate::gateway_state::GatewayState;
+use crate::refusal::Refusal;
 use crate::snapshot::{ApiVersion, CompiledApi, CoreSnapshot, Versions};
 use crate::upstream::Upstream;
 use std::rc::Rc;
@@ -35,6 +36,8 @@ pub(super) struct InFlight {
     pub upstream_status: u16,
     /// The fault, if there was one.
     pub failed: Option<FaultKind>,
+    /// The refusal that a step has put in the response's place.
+    pub refused: Option<Box<Refusal>>,
 }
 
 /// Target of an exchange. A listed upstream is stored by index: a reference would touch a counter that all cores share.

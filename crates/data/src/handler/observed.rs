@@ -7,14 +7,14 @@ use super::own_response;
 use super::record_builder::write_response_dimensions;
 use super::{CoreService, GatewayHandler};
 use crate::error_flags;
-use crate::refusal;
+use crate::refusal::{self, Refusal};
 use crate::snapshot::CoreSnapshot;
 use std::rc::Rc;
 use tollgate_clock::MonoTime;
 use tollgate_engine::{Ended, Fault, FaultKind, Outgoing, Times};
 use tollgate_mcp::RpcCode;
 use tollgate_observe::meter::METHODS;
-use tollgate_observe::{ApiMetadata, Cells, RequestRecord, Side, TailEntry, Tally, Text, WafFacts, method_number};
+use tollgate_observe::{ApiMetadata, Cells, RefusalNote, RequestRecord, Side, TailEntry, Tally, Text, WafFacts, method_number};
 
 impl GatewayHandler {
     /// Counts a request that the gateway answered itself.
@@ -71,7 +71,8 @@ impl GatewayHandler {
     pub(super) fn count_end(&mut self, in_flight: &InFlight, ended: Ended) {
         let record = self.record.take();
         let cells = self.cells(&in_flight.snapshot, in_flight.place);
-        if record.is_none() && in_flight.status >= 500 {
+        let refused = in_flight.refused.as_deref();
+        if record.is_none() && (in_flight.status >= 500 || refused.is_some()) {
             self.keep_failure(in_flight, &ended);
         }
         if cells.is_none() && record.is_none() {
@@ -90,6 +91,7 @@ impl GatewayHandler {
         if let Some(cells) = cells {
             cells.end(&tally);
             failed.iter().for_each(|(side, cause)| cells.failed(*side, cause));
+            refused.iter().for_each(|refusal| cells.refused(refusal.cause));
         }
         if let Some(mut record) = record {
             record.capture = ended.capture;
@@ -99,7 +101,12 @@ impl GatewayHandler {
             if in_flight.upstream_status >= 500 && record.class.is_none() {
                 record.class = error_flags::UPSTREAM_5XX;
             }
-            self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, failed.map(|(_, cause)| cause), end);
+            if let Some(refusal) = refused {
+                record.class = refusal.facts.class.or(record.class);
+                self.note_refused_response(&mut record, refusal, end);
+            }
+            let cause = failed.map(|(_, cause)| cause).or_else(|| refused.map(|refusal| refusal.cause));
+            self.hand_over(record, &in_flight.snapshot, in_flight.place, &tally, cause, end);
         }
     }
 
@@ -128,6 +135,16 @@ impl GatewayHandler {
         }
     }
 
+    /// Notes that a response is refused, if that is kept for people who look.
+    #[cold]
+    fn note_refused_response(&self, record: &mut RequestRecord, refusal: &Refusal, end: MonoTime) {
+        let is_tracked = record.tapped || record.analytics || record.logged || record.metered;
+        if is_tracked && self.core.tap.keeps_refusal(self.core.time_of_day.unix_s(end)) {
+            let message = refusal.message.text().to_owned();
+            record.refusal = Some(Box::new(RefusalNote { middleware: "", message, limit: None }));
+        }
+    }
+
     /// Keeps what is known of a failed request without a record, for people who look.
     #[cold]
     fn keep_failure(&self, in_flight: &InFlight, ended: &Ended) {
@@ -137,13 +154,21 @@ impl GatewayHandler {
         let us = |ns: u64| ns / 1_000;
         let total_us = us(end.ns_since(in_flight.began));
         let upstream_us = ended.times.as_ref().and_then(upstream_ns).map(us);
+        let refused = in_flight.refused.as_deref();
         let entry = || TailEntry {
             unix_ms: unix_ns / 1_000_000,
             api_id: api.id.clone(),
             name: api.name.clone(),
             method: METHODS.get(in_flight.method).copied().unwrap_or_default().to_owned(),
             status: in_flight.status,
-            cause: in_flight.failed.map_or("", |kind| fault_cause(kind).1).to_owned(),
+            cause: in_flight
+                .failed
+                .map(|kind| fault_cause(kind).1)
+                .or(refused.map(|refusal| refusal.cause))
+                .unwrap_or_default()
+                .to_owned(),
+            message: refused.map(|refusal| refusal.message.text().to_owned()).unwrap_or_default(),
+            waf: self.state.notes.response_waf.as_ref().and_then(|place| place.take()),
             total_us,
             gateway_us: total_us.saturating_sub(upstream_us.unwrap_or_default()),
             upstream_us,

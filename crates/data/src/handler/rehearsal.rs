@@ -24,8 +24,8 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 use tollgate_access::keys::stand_in;
 use tollgate_clock::MonoTime;
-use tollgate_engine::{ClientInfo, Handler, HoldUntil, Outgoing, Verdict, Work};
-use tollgate_http::{HeaderStorage, Request};
+use tollgate_engine::{ClientInfo, Handler, HoldUntil, KeptBody, Outgoing, ResponseVerdict, Verdict, Work};
+use tollgate_http::{HeaderStorage, Request, Response};
 use verdict::VerdictParts;
 
 /// Tries of a request that a limit holds: throttling retries a few dozen times.
@@ -43,6 +43,16 @@ pub struct RecordedRequest<'r> {
     pub caller: Option<&'r RecordedCaller>,
     /// `None` if it is not known.
     pub body: Option<&'r [u8]>,
+    /// What its client got of the upstream; `None` if it is not known.
+    pub response: Option<&'r RecordedResponse>,
+}
+
+/// A response as its client got it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedResponse {
+    /// Its head, for HTTP/1.1, with the length of the body.
+    pub head: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 /// The key that the gateway found for a recorded request.
@@ -69,6 +79,7 @@ pub struct Rehearsal {
 pub(super) struct RehearsalRun {
     caller: RefCell<Option<RecordedCaller>>,
     has_body: Cell<bool>,
+    response: RefCell<Option<RecordedResponse>>,
     parts: RefCell<VerdictParts>,
     auth_digests: RefCell<HashMap<usize, u64>>,
 }
@@ -120,6 +131,7 @@ impl Rehearsal {
         handler.state.body.sent = recorded.body.map(|body| Ok(Arc::new(body.to_vec())));
         self.run.caller.replace(recorded.caller.cloned());
         self.run.has_body.set(recorded.body.is_some());
+        self.run.response.replace(recorded.response.cloned());
         self.core.random.set(SEED);
         let mut now = self.time_of(recorded.unix_ms);
         self.run.parts.take();
@@ -175,6 +187,7 @@ impl RehearsalRun {
                 return Step::Refuse(refusal::FORWARD_AUTH_FAILED);
             }
             Rehearsed::Passes => return Step::Next,
+            Rehearsed::Judges => return self.judge_response(link, exchange),
             Rehearsed::CacheKey => {
                 self.parts.borrow_mut().cache_key = middleware.cache_key(exchange);
                 return Step::Next;
@@ -219,6 +232,35 @@ impl RehearsalRun {
             Step::Next => {}
         }
         step
+    }
+
+    /// Has the recorded response judged by the step that a middleware adds.
+    fn judge_response(&self, link: &ChainLink, exchange: &mut Exchange<'_>) -> Step {
+        let (name, others) = (link.about.name, std::mem::take(&mut exchange.response.chain));
+        let step = link.middleware.on_request(exchange);
+        let mut chain = std::mem::replace(&mut exchange.response.chain, others);
+        if chain.is_empty() {
+            return step;
+        }
+        let (response, mut storage) = (self.response.borrow(), HeaderStorage::new());
+        let response = response.as_ref();
+        let parsed = response.and_then(|response| Response::parse(&response.head, exchange.is_head(), &mut storage).ok()?);
+        let mut parts = self.parts.borrow_mut();
+        let (Some(response), Some(parsed)) = (response, parsed) else {
+            parts.unread.push(name);
+            return Step::Next;
+        };
+        let mut outgoing = Outgoing::default();
+        let mut verdict = chain.on_whole(&parsed, &response.body, &mut outgoing);
+        while let (ResponseVerdict::Await, Some((mut work, _))) = (verdict, outgoing.work.take()) {
+            wait_for(&mut work);
+            verdict = chain.on_body(&parsed, KeptBody::Whole(&response.body), &mut outgoing);
+        }
+        let found = exchange.notes.response_waf.as_ref().and_then(|place| place.take());
+        parts.waf_response_rules = found.map(|facts| facts.rules()).unwrap_or_default();
+        let Some(refusal) = chain.take_refusal() else { return Step::Next };
+        parts.refused = Some((name, refusal.clone()));
+        Step::Refuse(refusal)
     }
 
     /// Takes the recorded caller in place of an identification that would find the same one; `None` if the middleware must decide.

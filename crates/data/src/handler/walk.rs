@@ -257,6 +257,7 @@ impl GatewayHandler {
                     status: 0,
                     upstream_status: 0,
                     failed: None,
+                    refused: None,
                 });
                 Ok(AfterChain::Verdict(verdict))
             }

@@ -181,11 +181,11 @@ impl ResponseValidation {
         let terms = &*self.terms;
         let api = terms.api.as_str();
         tracing::warn!(api, cause = CAUSE, status = head.status(), why, "a response does not fit the OpenAPI document");
-        if let Some(cells) = self.counting_core.and_then(|core| terms.meter.core(core)) {
-            if terms.dry_run { cells.dry_run(CAUSE) } else { cells.refused(CAUSE) }
-        }
         if !terms.dry_run {
             return ResponseAction::Refuse(refusal(terms.status));
+        }
+        if let Some(cells) = self.counting_core.and_then(|core| terms.meter.core(core)) {
+            cells.dry_run(CAUSE);
         }
         head.add_lines(|out| {
             [&b"Tollgate-Dry-Run: "[..], CAUSE.as_bytes(), b"\r\n"].iter().for_each(|part| out.extend_from_slice(part))

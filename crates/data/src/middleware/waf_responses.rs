@@ -5,10 +5,12 @@
 //! bodies and those in unknown codings pass uninspected, and their records say so.
 
 use super::{Middleware, MiddlewareSource};
+use crate::events::PreparedEvent;
 use crate::exchange::{Awaited, Exchange, GRACE, Step};
 use crate::middleware::bodies::{Unopened, opened};
 use crate::offload::{BodySender, BodyThreads, OFFLOAD_TIME_MAX};
 use crate::refusal::{self, Refusal};
+use crate::refusal_events::prepare_refusal;
 use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
 use crate::waf::{InspectedNote, ResponseJob, WafFinding, WafOutcome};
 use std::cell::Cell;
@@ -36,9 +38,12 @@ struct ResponseInspection {
     terms: Arc<ResponseTerms>,
     note: Box<InspectedNote>,
     request_id: String,
+    /// What handlers are told if the response is denied.
+    event: Option<PreparedEvent>,
     /// Whether the response has only a head.
     is_head: bool,
     asker: BodySender,
+    /// Where a dry run is counted.
     counting_core: Option<usize>,
     /// Where the request's record finds what was found.
     place: Rc<Cell<Option<Box<WafFacts>>>>,
@@ -71,10 +76,14 @@ impl Middleware for WafResponses {
         // Without it, a rule has ended all inspection, or the request could not be inspected.
         let Some(note) = exchange.notes.inspected.take() else { return Step::Next };
         let place = exchange.notes.response_waf.get_or_insert_default().clone();
+        let events = exchange.api.events.as_ref().filter(|_| self.0.mode == WafMode::Enforcing);
+        let key = exchange.caller.key.as_deref();
+        let event = events.and_then(|events| prepare_refusal(events, exchange, key, &refusal::WAF_RESPONSE_DENIED));
         let step = ResponseInspection {
             terms: self.0.clone(),
             note,
             request_id: exchange.arrival.request_id.to_string(),
+            event,
             is_head: exchange.is_head(),
             asker: exchange.arrival.body_sender(),
             counting_core: exchange.arrival.counting_core,
@@ -146,7 +155,7 @@ impl ResponseInspection {
     }
 
     /// Inspects a response without its body. `unseen` says why the body, which should be inspected, is not.
-    fn inspect_head(&self, head: &mut ResponseHead<'_>, unseen: &str) -> ResponseAction {
+    fn inspect_head(&mut self, head: &mut ResponseHead<'_>, unseen: &str) -> ResponseAction {
         let job = self.job(head, None);
         // Rules about heads are few, and a head is small.
         let found = self.note.firewall.inspect_response_briefly(&self.note.memory, &job);
@@ -162,14 +171,14 @@ impl ResponseInspection {
     }
 
     /// What becomes of a response that nobody has the room or the time to inspect.
-    fn without(&self, head: &mut ResponseHead<'_>, refusal: Refusal) -> ResponseAction {
+    fn without(&mut self, head: &mut ResponseHead<'_>, refusal: Refusal) -> ResponseAction {
         match self.terms.mode {
             WafMode::Enforcing => ResponseAction::Refuse(refusal),
             WafMode::Detection | WafMode::Off => self.inspect_head(head, refusal.message.text()),
         }
     }
 
-    fn judge(&self, head: &mut ResponseHead<'_>, finding: WafFinding) -> ResponseAction {
+    fn judge(&mut self, head: &mut ResponseHead<'_>, finding: WafFinding) -> ResponseAction {
         let facts = finding.facts;
         let refusal = match finding.outcome {
             WafOutcome::Passes | WafOutcome::BodyUnreadable => None,
@@ -188,11 +197,11 @@ impl ResponseInspection {
             self.place.set(Some(all));
         }
         let Some(refusal) = refusal else { return ResponseAction::Pass };
-        let cells = self.counting_core.and_then(|core| terms.meter.core(core));
         if terms.mode == WafMode::Enforcing {
-            cells.iter().for_each(|cells| cells.refused(refusal.cause));
+            self.event.take().into_iter().for_each(PreparedEvent::tell);
             return ResponseAction::Refuse(refusal);
         }
+        let cells = self.counting_core.and_then(|core| terms.meter.core(core));
         cells.iter().for_each(|cells| cells.dry_run(refusal.cause));
         ResponseAction::Pass
     }

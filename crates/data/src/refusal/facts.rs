@@ -154,6 +154,7 @@ facts! {
     // In Tyk a server of its own answers then, so that rules see the 503 of an upstream.
     HOSTS_DOWN: "NHU" "no_healthy_upstreams" PROXY => flagged("URS");
     WAF: => event(EventKind::WafDenied, "Request denied by the web application firewall.", EventKey::OfRequest);
+    WAF_RESPONSE: => event(EventKind::WafDenied, "Response denied by the web application firewall.", EventKey::OfRequest);
     UPSTREAM_TOKEN: => event(EventKind::UpstreamOAuthError, "", EventKey::Text(""));
 }
 

@@ -21,6 +21,8 @@ fn refusals_are_the_events_of_tyk() {
         (refusal::ORG_QUOTA, Some((EventKind::OrgQuotaExceeded, EventKey::Organisation))),
         (refusal::ORG_RATE_LIMIT, Some((EventKind::OrgRateLimitExceeded, EventKey::Organisation))),
         (refusal::ORG_DISABLED, None),
+        (refusal::WAF_DENIED, Some((EventKind::WafDenied, EventKey::OfRequest))),
+        (refusal::WAF_RESPONSE_DENIED, Some((EventKind::WafDenied, EventKey::OfRequest))),
         (refusal::FORBIDDEN_ENDPOINT, Some((EventKind::VersionFailure, EventKey::Text("")))),
         (refusal::API_DISALLOWED, None),
         (refusal::BREAKER_OPEN, None),

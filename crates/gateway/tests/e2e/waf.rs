@@ -10,6 +10,8 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use tollgate_testing::core_rule_set::core_rule_set;
 
+use crate::analytics::{recording, records};
+use crate::commands::tollgate;
 use crate::harness::certificates::Authority;
 use crate::harness::{Definition, Gateway, Seen, Setup, Upstream, api, eventually, get, reply, request};
 use crate::servers::Server;
@@ -17,6 +19,7 @@ use crate::shared_keys::on;
 use crate::statistics::{Events, wait_for};
 
 const ATTACK: &str = "q=1%27%20OR%20%271%27=%271";
+const LEAK: &str = "Exception in thread \"main\" java.lang.NullPointerException at org.example.Shop.total(Shop.java:17)";
 
 fn guarded(upstream: &Upstream, rules: Value) -> Definition {
     api("a", "/a/", &upstream.url()).set("do_not_track", false).set("tollgate", json!({"waf": rules}))
@@ -104,12 +107,11 @@ fn bodies_that_are_hard_to_judge_hold_up_nobody() {
 
 #[test]
 fn what_is_found_in_responses_is_recorded_and_streams_pass_unseen() {
-    let leak = "Exception in thread \"main\" java.lang.NullPointerException at org.example.Shop.total(Shop.java:17)";
     let upstream = Upstream::start(move |seen: &Seen| match seen.target.as_str() {
-        "/events" => reply("200 OK", &["Content-Type: text/event-stream"], &format!("data: {leak}\n\n")),
-        "/large" => reply("200 OK", &["Content-Type: text/html"], &format!("{leak}{}", " ".repeat(200_000))),
+        "/events" => reply("200 OK", &["Content-Type: text/event-stream"], &format!("data: {LEAK}\n\n")),
+        "/large" => reply("200 OK", &["Content-Type: text/html"], &format!("{LEAK}{}", " ".repeat(200_000))),
         "/fine" => reply("200 OK", &["Content-Type: text/html"], "fine"),
-        _ => reply("200 OK", &["Content-Type: text/html"], leak),
+        _ => reply("200 OK", &["Content-Type: text/html"], LEAK),
     });
     let gateway = start(&upstream, json!({"mode": "enforcing", "responses": true}));
     let lines = ["User-Agent: Mozilla/5.0", "Accept: */*"];
@@ -141,6 +143,106 @@ fn what_is_found_in_responses_is_recorded_and_streams_pass_unseen() {
     found("events", &|waf| waf["response_fault"] == "its body is a stream of events");
     found("large", &|waf| waf["response_fault"] == "its body is larger than response_body_max");
     found("fine", &|waf| *waf == Value::Null);
+    gateway.expect_no_panic();
+}
+
+/// Tells too much, but at `/fine`.
+fn leaking() -> Upstream {
+    Upstream::start(|seen: &Seen| {
+        let body = if seen.target == "/fine" { "fine" } else { LEAK };
+        reply("200 OK", &["Content-Type: text/html"], body)
+    })
+}
+
+#[test]
+fn a_denied_response_is_an_event_a_cause_and_an_entry_for_people_who_look() {
+    let upstream = leaking();
+    let handler = json!({"handler_name": "eh_log_handler", "handler_meta": {"prefix": "[waf]"}});
+    let guarded = |id: &str, mode: &str| {
+        api(id, &format!("/{id}/"), &upstream.url())
+            .set("do_not_track", false)
+            .set("event_handlers", json!({"events": {"WafDenied": [handler.clone()]}}))
+            .set("tollgate", json!({"waf": {"mode": mode, "responses": true}}))
+    };
+    let log = json!({"enabled": true, "template": ["status", "path", "cause", "waf_rules"]});
+    let gateway = Gateway::start(
+        json!({"access_logs": log, "tollgate": {"waf": {"rules": core_rule_set()}}}),
+        [guarded("a", "enforcing"), guarded("seen", "detection")],
+    );
+    let lines = ["User-Agent: Mozilla/5.0", "Accept: */*"];
+    let status = |target: &str| gateway.send(request("GET", target, &lines, "")).status;
+    assert_eq!(["/seen/leak", "/a/fine", "/a/leak"].map(status), [200, 200, 403]);
+    eventually("it is an event", || gateway.log().contains("[waf]:WafDenied:"));
+    eventually("its line has the cause", || gateway.log().contains("cause=waf_response_denied"));
+    let log = gateway.log();
+    assert_eq!(log.matches("[waf]:WafDenied:").count(), 1, "{log}");
+    assert!(log.contains(":127.0.0.1:/a/leak"), "{log}");
+    let kept = wait_for(&gateway, "/tyk/tail", |kept| kept["entries"].as_array().is_some_and(|entries| !entries.is_empty()));
+    let entry = &kept["entries"][0];
+    assert_eq!((&entry["path"], &entry["cause"]), (&json!("/a/leak"), &json!("waf_response_denied")), "{kept}");
+    assert_eq!((&entry["status"], &entry["upstream_status"]), (&json!(403), &json!(200)), "{kept}");
+    assert_eq!(entry["message"], "The response was rejected by the web application firewall", "{kept}");
+    assert_eq!(entry["waf"]["denied_by"], 959100, "{kept}");
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    let counted = metrics.lines().filter(|line| line.contains("waf_response_denied") && line.ends_with(" 1")).count();
+    assert_eq!(counted, 2, "one refusal, one dry run: {metrics}");
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn a_replay_says_which_recorded_responses_other_rules_would_deny() {
+    let upstream = leaking();
+    let (directory, mut conf) = recording(json!({}));
+    conf["tollgate"]["waf"] = json!({"rules": core_rule_set()});
+    let gateway = Gateway::start(conf, [guarded(&upstream, json!({"mode": "enforcing"})).set("enable_detailed_recording", true)]);
+    let lines = ["User-Agent: Mozilla/5.0", "Accept: */*"];
+    for path in ["leak", "fine", "leak"] {
+        assert_eq!(gateway.send(request("GET", &format!("/a/{path}"), &lines, "")).status, 200);
+    }
+    records(&directory, 3);
+    let recorded = directory.path().join("records.json");
+    let entry = |path: &str, text: &str| {
+        let headers = json!([{"name": "User-Agent", "value": "Mozilla/5.0"}, {"name": "Accept", "value": "*/*"}]);
+        let content = json!({"text": text, "mimeType": "text/html"});
+        let response = json!({"status": 200, "headers": [{"name": "content-type", "value": "text/html"}], "content": content});
+        json!({"request": {"method": "GET", "url": format!("http://gateway.test{path}"), "headers": headers}, "response": response})
+    };
+    let har = directory.path().join("browser.har");
+    let entries = [entry("/a/leak", LEAK), entry("/a/fine", "fine"), entry("/a/leak", LEAK)];
+    std::fs::write(&har, json!({"log": {"entries": entries}}).to_string()).unwrap();
+    let bare = directory.path().join("bare.jsonl");
+    let line = json!({"method": "GET", "path": "/a/leak", "host": "gateway.test", "status": 200, "headers": [["Accept", "*/*"]]});
+    std::fs::write(&bare, line.to_string()).unwrap();
+
+    let dir = directory.path().join("conf");
+    tollgate(&gateway, &format!("dump {}", dir.display())).ok();
+    let file = dir.join("apis/a.json");
+    let definition: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let replayed = |records: &std::path::Path, rules: Value| {
+        let mut changed = definition.clone();
+        changed["tollgate"]["waf"] = rules;
+        std::fs::write(&file, changed.to_string()).unwrap();
+        let told = tollgate(&gateway, &format!("replay {} --dir {}", records.display(), dir.display()));
+        told.out().to_owned()
+    };
+    let seen = upstream.requests();
+    for records in [&recorded, &har] {
+        for (rules, expected) in [
+            (json!({"responses": true}), "api a: waf: forwarded -> 403 waf_response_denied by rules 952110"),
+            (json!({"responses": true, "mode": "detection"}), "api a: waf: no rules -> response: rules 952110"),
+            (json!({"responses": true, "outbound_threshold": 100}), "api a: waf: no rules -> response: rules 952110"),
+            (json!({"responses": true, "exclusions": [{"rules": ["952110"]}]}), "3 same, 0 different"),
+            (json!({"responses": true, "response_types": ["text/plain"]}), "3 same, 0 different"),
+        ] {
+            let said = replayed(records, rules.clone());
+            assert!(said.contains(expected), "{rules}: {expected}\nis not in\n{said}");
+            let denied = if expected.contains("same") { "3 requests: 3 same" } else { "3 requests: 1 same, 2 different" };
+            assert!(said.contains(denied), "{rules}: {said}");
+        }
+    }
+    let said = replayed(&bare, json!({"responses": true}));
+    assert!(said.contains("undecided") && said.contains("what was not recorded decides in WafResponses"), "{said}");
+    assert_eq!(upstream.requests(), seen, "a replay sends nothing");
     gateway.expect_no_panic();
 }
 

@@ -1,11 +1,14 @@
 //! Reads recorded requests in the forms in which they are kept, and writes each as the line of JSON that a replay takes.
 
+mod response;
+
 use super::combined_log::{self, end_of_quotes};
 use super::redis_records::{RedisRecords, is_redis};
 use crate::ask::CommandFailure;
 use crate::ask::document::put;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use response::{har_response, raw_response};
 use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -198,6 +201,9 @@ fn analytics(record: &Map<String, Value>) -> Value {
             put(&mut made, "path", target);
         }
     }
+    if let Some(response) = STANDARD.decode(text(record, "raw_response")).ok().and_then(|raw| raw_response(&raw)) {
+        put(&mut made, "response", response);
+    }
     made
 }
 
@@ -284,6 +290,9 @@ fn har_request(entry: &Value) -> Result<Value, String> {
         Some(body) => put(&mut made, "body", STANDARD.encode(body)),
         None if request.get("bodySize").and_then(Value::as_i64) == Some(0) => put(&mut made, "content_length", 0),
         None => {}
+    }
+    if let Some(response) = entry.get("response").and_then(har_response) {
+        put(&mut made, "response", response);
     }
     Ok(made)
 }

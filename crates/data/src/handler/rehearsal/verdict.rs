@@ -27,7 +27,9 @@ pub struct RehearsedVerdict {
     pub would_refuse: Vec<String>,
     /// Rules of the web application firewall that match, between commas.
     pub waf_rules: String,
-    /// Middlewares that decide by the body, which is not known.
+    /// The same of those about the recorded response.
+    pub waf_response_rules: String,
+    /// Middlewares that decide by a body or a response that is not known.
     pub unread: Vec<&'static str>,
 }
 
@@ -67,6 +69,7 @@ pub(super) struct VerdictParts {
     pub unread: Vec<&'static str>,
     pub cache_key: Option<String>,
     pub waf_rules: String,
+    pub waf_response_rules: String,
 }
 
 impl RehearsedVerdict {
@@ -80,6 +83,7 @@ impl RehearsedVerdict {
             response_lines: String::new(),
             would_refuse: Vec::new(),
             waf_rules: String::new(),
+            waf_response_rules: String::new(),
             unread: Vec::new(),
         }
     }
@@ -102,6 +106,7 @@ impl VerdictParts {
             cache_key: self.cache_key,
             would_refuse: handler.state.response.changes.iter().filter_map(dry_run_cause).collect(),
             waf_rules: self.waf_rules,
+            waf_response_rules: self.waf_response_rules,
             unread: self.unread,
             ..RehearsedVerdict::undecided("")
         };

@@ -52,6 +52,33 @@ fn a_har_gives_headers_and_bodies() {
 }
 
 #[test]
+fn whole_responses_go_along() {
+    let recorded = |raw: &str| {
+        let record = json!({"method": "GET", "raw_path": "/a", "response_code": 200, "raw_response": STANDARD.encode(raw)});
+        made(&record.to_string())["response"].clone()
+    };
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nSet-Cookie: ***\r\nContent-Length: 4";
+    let whole = json!({"headers": [["Content-Type", "text/html"], ["Content-Length", "4"]], "body": "bGVhaw=="});
+    assert_eq!(recorded(&format!("{head}\r\n\r\nleak")), whole);
+    for cut in ["\r\n\r\nlea", "\r\n"] {
+        assert_eq!(recorded(&format!("{head}{cut}")), Value::Null, "{cut:?}");
+    }
+    assert_eq!(recorded("HTTP/1.1 200 OK\r\n\r\nleak"), Value::Null, "nothing says that it is whole");
+    let of_har = |content: Value| {
+        let headers = json!([{"name": ":status", "value": "200"}, {"name": "Content-Encoding", "value": "br"}, {"name": "X-A", "value": "b"}]);
+        let entry = json!({"request": {"method": "GET", "url": "https://a.example/"}, "response": {"status": 200, "headers": headers, "content": content}});
+        har_request(&entry).unwrap()["response"].clone()
+    };
+    let whole = json!({"headers": [["X-A", "b"]], "body": "bGVhaw=="});
+    assert_eq!(of_har(json!({"text": "leak"})), whole);
+    assert_eq!(of_har(json!({"text": "bGVhaw==", "encoding": "base64"})), whole);
+    assert_eq!(of_har(json!({"size": 0})), json!({"headers": [["X-A", "b"]], "body": ""}));
+    for unknown in [json!({"size": 4}), json!({"text": "x".repeat((1 << 20) + 1)}), json!({"text": "%", "encoding": "base64"})] {
+        assert_eq!(of_har(unknown), Value::Null);
+    }
+}
+
+#[test]
 fn lines_that_are_no_requests_say_why() {
     for (line, why) in [
         ("{\"a\": 1}", "is no record of a request"),

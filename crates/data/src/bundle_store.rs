@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 use tollgate_model::config::GatewayConfig;
+use tollgate_model::readable_files::ReadableFiles;
 use tollgate_outbound::{Call, CallClient, LazyCallClient};
 use tollgate_plugin::bundle::{ArchivedFile, Bundle, Manifest, VerifyingKey};
 use tollgate_tls::TlsRules;
@@ -29,6 +30,8 @@ const MANIFEST: &str = "manifest.json";
 pub struct BundleStore {
     is_on: bool,
     base_url: String,
+    /// Those that may be bundles, if `base_url` is a directory.
+    files: ReadableFiles,
     tls: TlsRules,
     trusts_kept: bool,
     key: Result<Option<VerifyingKey>, String>,
@@ -63,6 +66,7 @@ impl BundleStore {
         BundleStore {
             is_on: config.enable_bundle_downloader,
             base_url: config.bundle_base_url.clone(),
+            files: config.bundle_files(),
             tls: TlsRules { insecure: config.bundle_insecure_skip_verify, ..TlsRules::default() },
             trusts_kept: config.skip_verify_existing_plugin_bundle,
             key,
@@ -126,7 +130,7 @@ impl BundleStore {
     fn fetch_once(self: &Arc<Self>, name: &str, client: &LazyCallClient) -> Result<Manifest, String> {
         let url = self.url(name)?;
         let archive = match url.strip_prefix("file://") {
-            Some(path) => read_file(Path::new(path))?,
+            Some(path) => self.read(Path::new(path))?,
             None => {
                 let client = client.get().ok_or("the system has no thread to fetch it with")?;
                 let (sender, receiver) = mpsc::channel();
@@ -150,7 +154,25 @@ impl BundleStore {
         if !is_known {
             return Err(format!("bundle_base_url is {:?}, which is no http, https or file URL", self.base_url));
         }
+        // A definition names a bundle of this place, and no other place. Servers decode what stands for dots and slashes.
+        let decoded = name.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
+        if decoded.split(['/', '\\']).any(|part| part == "..") {
+            return Err(format!("{name:?} leads out of bundle_base_url"));
+        }
         Ok(format!("{}/{}", self.base_url.trim_end_matches('/'), name.trim_start_matches('/')))
+    }
+
+    /// A bundle in the directory of bundles, with links followed first: what lies elsewhere is as if it were not there.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
+        let path = self.files.admit(path).map_err(|_| "there is no such file below bundle_base_url".to_owned())?;
+        let facts = fs::metadata(&path).map_err(|_| "there is no such file below bundle_base_url".to_owned())?;
+        if !facts.is_file() {
+            return Err("it is no file".to_owned());
+        }
+        if facts.len() > ARCHIVE_BYTES_MAX as u64 {
+            return Err(format!("it has more than {ARCHIVE_BYTES_MAX} bytes"));
+        }
+        fs::read(path).map_err(|error| error.to_string())
     }
 
     fn call(&self, url: &str) -> Result<Call, String> {
@@ -190,7 +212,7 @@ impl BundleStore {
                 tokio::time::sleep(wait).await;
                 wait = (wait * 2).min(RETRY_MAX);
                 let archive = match (url.strip_prefix("file://"), store.call(&url)) {
-                    (Some(path), _) => read_file(Path::new(path)),
+                    (Some(path), _) => store.read(Path::new(path)),
                     (None, Ok(call)) => fetch(&own, call).await,
                     (None, Err(why)) => Err(why),
                 };
@@ -213,14 +235,6 @@ async fn fetch(client: &CallClient, call: Call) -> Result<Vec<u8>, String> {
         return Err(format!("its server answers with status {}", reply.status.as_u16()));
     }
     Ok(reply.body.to_vec())
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let bytes = fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if bytes > ARCHIVE_BYTES_MAX as u64 {
-        return Err(format!("it has more than {ARCHIVE_BYTES_MAX} bytes"));
-    }
-    fs::read(path).map_err(|error| error.to_string())
 }
 
 /// The directory of a bundle, as Tyk calls it: MD5 of its name.

@@ -105,7 +105,10 @@ fn resolve_below(value: &mut Value, path: &JsonPath, lookup: &SecretLookup<'_>, 
 }
 
 /// The replacement of `text`, `None` if it is not a reference.
-fn resolved(text: &str, lookup: &SecretLookup<'_>) -> Result<Option<String>, String> {
+///
+/// # Errors
+/// The reference has no value.
+pub fn resolved(text: &str, lookup: &SecretLookup<'_>) -> Result<Option<String>, String> {
     let Some((scheme, rest)) = text.split_once("://") else {
         return Ok(None);
     };

@@ -77,8 +77,9 @@ pub fn read_text(text: &[u8]) -> Result<Value, String> {
 
 fn read_yaml(text: &str) -> Result<Value, String> {
     let limits = serde_saphyr::options! {
-        // YAML 1.2: `no`, `on` and `y` are texts.
+        // YAML 1.2: `no`, `on`, `y` and `1_000` are texts.
         strict_booleans: true,
+        underscored_numbers_as_strings: true,
         budget: serde_saphyr::budget! {
             max_depth: YAML_DEPTH_MAX,
             flow_nesting_limit: YAML_DEPTH_MAX,

@@ -31,6 +31,12 @@ pub(super) fn is_used(definition: &ApiDefinition, context: &Context<'_>) -> bool
     definition.tollgate.upstream.is_some() || watch::has_uptime_tests(definition, context) || discovers(definition)
 }
 
+/// Whether there may be targets besides those of `proxy`.
+pub(super) fn has_others(definition: &ApiDefinition) -> bool {
+    let written = |rules: &UpstreamRules| !rules.targets.is_empty() || !rules.split.is_empty();
+    discovers(definition) || definition.tollgate.upstream.as_ref().is_some_and(written)
+}
+
 fn discovers(definition: &ApiDefinition) -> bool {
     let finds_in_dns = definition.tollgate.upstream.as_ref().is_some_and(|rules| rules.srv.is_some());
     finds_in_dns || definition.proxy.service_discovery.use_discovery_service

@@ -5,27 +5,38 @@ use serde_json::Value;
 use std::path::Path;
 use tollgate_data::middleware::Context;
 use tollgate_model::api::ApiDefinition;
+use tollgate_model::reference::resolved;
 use tollgate_tls::{Certificate, Library, is_identifier};
 
 /// Whether a definition names only files that it may name; reports the others. `directory` has the files of its plugins.
 pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut Context<'_>) -> bool {
-    let mut named = Vec::new();
+    let (mut named, mut certificates) = (Vec::new(), Vec::new());
     for (name, member) in definition.raw.as_object().into_iter().flatten() {
         let path = format!("$.{name}");
         match name.as_str() {
-            "certificates" | "client_certificates" | "upstream_certificates" => add_certificates(member, &path, &mut named),
+            "certificates" | "client_certificates" | "upstream_certificates" => add_certificates(member, &path, &mut certificates),
             // With those of a bundle, below.
             "custom_middleware" => {}
             _ => add_below(member, &path, &mut named),
         }
     }
     let mut outside: Vec<(String, String)> = Vec::new();
-    let files = &context.settings.documents.secrets.named_files;
+    let secrets = &context.settings.documents.secrets;
+    let files = &secrets.named_files;
     let mut note = |at: String, result: Result<(), String>| outside.extend(result.err().map(|why| (at, why)));
+    let lookup = |scheme: &str, name: &str| secrets.lookup_in_definition(scheme, name);
+    // What a reference stands for counts. One without a value is an error of its own.
+    let meant = |name: &str| resolved(name, &lookup).unwrap_or_default().unwrap_or_else(|| name.to_owned());
     for (at, name) in named {
-        match Library::is_text(name) {
-            true => note(at, Certificate::parse(name.replace("\\n", "\n").as_bytes(), None, None).map(drop)),
-            false => note(at, files.admit(Path::new(name)).map(drop)),
+        note(at, files.admit(Path::new(&meant(name))).map(drop));
+    }
+    for (at, name) in certificates {
+        match meant(name) {
+            name if name.is_empty() || is_identifier(&name) => {}
+            text if Library::is_text(&text) => {
+                note(at, Certificate::parse(text.replace("\\n", "\n").as_bytes(), None, None).map(drop));
+            }
+            name => note(at, files.admit(Path::new(&name)).map(drop)),
         }
     }
     let record_plugin = definition.record_plugin();
@@ -45,7 +56,7 @@ pub(super) fn check(definition: &ApiDefinition, directory: &Path, context: &mut 
 /// Certificates in files, and those that are written in the definition; others have identifiers.
 fn add_certificates<'d>(value: &'d Value, path: &str, named: &mut Vec<(String, &'d str)>) {
     match value {
-        Value::String(name) if !name.is_empty() && !is_identifier(name) => {
+        Value::String(name) => {
             named.push((path.to_owned(), name));
         }
         _ => each_below(value, path, &mut |member, path| add_certificates(member, path, named)),

@@ -88,10 +88,12 @@ fn upstreams(
     if let Some(parts) = urls.first().and_then(|url| split_url(url)).filter(|parts| parts.scheme == "tyk") {
         return Some(Upstreams::Loop(parts.authority.to_owned()));
     }
-    if info.override_target.is_empty() && balancing::is_used(definition, context) {
+    let is_nowhere = urls.iter().all(String::is_empty);
+    let has_targets = !is_nowhere || balancing::has_others(definition);
+    if info.override_target.is_empty() && has_targets && balancing::is_used(definition, context) {
         return balancing::compile(definition, &info.name, context).map(|rules| Upstreams::Balanced(Box::new(rules)));
     }
-    if urls.iter().all(String::is_empty) {
+    if is_nowhere {
         return Some(Upstreams::Nowhere);
     }
     let tls = context.upstream_tls(definition);

@@ -203,6 +203,37 @@ fn several_bundles_add_up_and_files_need_no_server() {
 }
 
 #[test]
+fn a_name_leads_to_no_bundle_of_another_place() {
+    let Some(plugins) = PluginServer::start() else { return };
+    let (upstream, kept, dir) = (Upstream::ok(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = dir.path().join("bundles");
+    std::fs::create_dir(&place).unwrap();
+    let bundle = build(&manifest("one"), &[]).unwrap();
+    for file in [dir.path().join("out.zip"), place.join("in.zip")] {
+        std::fs::write(file, &bundle).unwrap();
+    }
+    std::os::unix::fs::symlink(dir.path().join("out.zip"), place.join("link.zip")).unwrap();
+    let url = format!("file://{}", place.display());
+    let conf = conf(&plugins, &url, &kept);
+    assert_eq!(Gateway::start(conf.clone(), [bundled("in.zip", &upstream)]).get("/a/x").status, 200);
+    for name in [
+        "../out.zip",
+        "x/../../out.zip",
+        "..%2fout.zip",
+        "%2E%2e/out.zip",
+        "..\\out.zip",
+        "link.zip",
+        "../../etc/hostname",
+        "../none",
+    ] {
+        let gateway = Gateway::start(conf.clone(), [bundled(name, &upstream)]);
+        let log = || gateway.log();
+        assert!(is_refused(&gateway), "{name}");
+        assert!(log().contains("leads out of") || log().contains("no such file below"), "{name}: {}", log());
+    }
+}
+
+#[test]
 fn the_command_says_what_is_wrong_with_a_manifest() {
     for (manifest, reason) in [
         (json!({"custom_middleware": {"driver": "grpc"}}), "names no hook"),

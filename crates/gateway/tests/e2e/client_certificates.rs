@@ -76,13 +76,22 @@ fn only_listed_certificates_may_call() {
 fn a_listed_certificate_may_stand_in_the_definition() {
     let clients = Authority::new("clients");
     let (listed, other) = (clients.issue(&["listed"]), clients.issue(&["other"]));
-    let texts = json!([format!("{}{}", listed.certificate, listed.key)]);
-    let served = Served::new(json!({}), &[], |upstream, _| {
-        vec![api("a", "/a/", &upstream.url()).set("use_mutual_tls_auth", true).set("client_certificates", texts)]
+    let text = format!("{}{}", listed.certificate, listed.key);
+    let conf = json!({"secrets": {"listed": text, "folded": text.replace('\n', "\\n"), "outside": "/etc/hostname"}});
+    for written in [&*text, "secrets://listed", "secrets://folded"] {
+        let served = Served::new(conf.clone(), &[], |upstream, _| {
+            vec![api("a", "/a/", &upstream.url()).set("use_mutual_tls_auth", true).set("client_certificates", json!([written]))]
+        });
+        assert_eq!([&listed, &other].map(|own| served.get(Some(own), "/a/").status), [200, 403], "{written}");
+        let log = served.gateway.log();
+        assert!(!log.contains("PRIVATE KEY"), "{log}");
+    }
+    // What a reference stands for is no way to other files.
+    let served = Served::new(conf, &[], |upstream, _| {
+        vec![api("a", "/a/", &upstream.url()).set("upstream_certificates", json!({"*": "secrets://outside"}))]
     });
-    assert_eq!([&listed, &other].map(|own| served.get(Some(own), "/a/").status), [200, 403]);
-    let log = served.gateway.log();
-    assert!(!log.contains("PRIVATE KEY"), "{log}");
+    assert_eq!(served.get(None, "/a/").status, 404);
+    assert!(served.gateway.log().contains("is outside of the directories"), "{}", served.gateway.log());
 }
 
 #[test]

@@ -158,6 +158,22 @@ fn targets_are_discovered_and_garbage_keeps_the_last_good_list() {
     assert!(gateway.log().contains("the last good list of targets stays"), "{}", gateway.log());
 }
 
+#[test]
+fn an_api_whose_targets_are_all_discovered_or_missing_serves_what_it_can() {
+    let target = Upstream::start(|_| reply("200 OK", &[], "found"));
+    let answer = json!({"host": format!("127.0.0.1:{}", target.port())}).to_string();
+    let service = Upstream::start(move |_| reply("200 OK", &["Content-Type: application/json"], &answer));
+    let discovery =
+        json!({"use_discovery_service": true, "query_endpoint": service.url(), "data_path": "host", "cache_timeout": 1});
+    let tests = json!({"check_list": [{"url": "http://127.0.0.1:9/"}], "config": {}});
+    let mock = json!([{"path": "/mock", "method": "GET", "code": 218, "body": "m"}]);
+    let found = api("a", "/a/", "").set("proxy/service_discovery", discovery).list("mock_response", mock.clone());
+    let nowhere = api("b", "/b/", "").set("uptime_tests", tests).set("proxy/check_host_against_uptime_tests", true);
+    let gateway = Gateway::start(json!({}), [found, nowhere.list("mock_response", mock)]);
+    assert_eq!(["/a/mock", "/b/mock", "/b/"].map(|path| gateway.get(path).status), [218, 218, 500], "{}", gateway.log());
+    eventually("the target is found", || gateway.get("/a/").text() == "found");
+}
+
 fn target_of(gateway: &Gateway, url: &str) -> Value {
     let live: Value = serde_json::from_str(&gateway.control("GET", "/tyk/live", "").text()).unwrap();
     let targets = live["apis"][0]["targets"].as_array().unwrap();

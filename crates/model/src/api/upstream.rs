@@ -349,7 +349,7 @@ impl UpstreamRules {
             return absolute(&self.targets, scheme);
         }
         let mut targets: Vec<WeightedTarget> = Vec::new();
-        for url in proxy.targets(scheme) {
+        for url in proxy.targets(scheme).into_iter().filter(|url| !url.is_empty()) {
             match targets.iter_mut().find(|target| target.url == url) {
                 Some(target) => target.weight += 1,
                 None => targets.push(WeightedTarget { url, ..WeightedTarget::default() }),

@@ -57,8 +57,8 @@ impl GatewayConfig {
     /// The values for references to secrets in definitions.
     pub fn secret_sources(&self, environment: impl Iterator<Item = (String, String)>) -> SecretSources {
         let base = if self.file.base_path.as_os_str().is_empty() { &self.kv.file.base_path } else { &self.file.base_path };
-        let audit = self.tollgate.operators.audit_files();
-        let closed: Vec<&Path> = audit.iter().map(PathBuf::as_path).chain([&*self.tollgate.data_dir]).collect();
+        let closed = self.closed_files();
+        let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
         let directories = [base, &self.middleware_path, &self.template_path].map(Clone::clone);
         SecretSources {
             remote: self.remote_secrets.0.clone(),
@@ -66,6 +66,18 @@ impl GatewayConfig {
             named_files: ReadableFiles::new(directories, &closed),
             ..SecretSources::new(&self.secrets, environment)
         }
+    }
+
+    /// Files and directories that no document may name, whatever else it may.
+    fn closed_files(&self) -> Vec<PathBuf> {
+        self.tollgate.operators.audit_files().into_iter().chain([self.tollgate.data_dir.clone()]).collect()
+    }
+
+    /// The files in the directory of bundles; none if bundles come from a server.
+    pub fn bundle_files(&self) -> ReadableFiles {
+        let closed = self.closed_files();
+        let closed: Vec<&Path> = closed.iter().map(PathBuf::as_path).collect();
+        ReadableFiles::new(self.bundle_base_url.strip_prefix("file://").map(PathBuf::from), &closed)
     }
 
     /// File of the control API's generated secret, used if none is configured.
@@ -120,7 +132,7 @@ fn read(path: &Path) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if is_yaml(path, text) {
         // YAML 1.2: `no`, `on` and `y` are texts.
-        let options = serde_saphyr::options! { strict_booleans: true };
+        let options = serde_saphyr::options! { strict_booleans: true, underscored_numbers_as_strings: true };
         serde_saphyr::from_str_with_options(text, options).map_err(|error| format!("not valid YAML: {error}"))
     } else {
         serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))

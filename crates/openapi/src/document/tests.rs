@@ -135,10 +135,11 @@ fn yaml_may_be_deep_and_large() {
 
 #[test]
 fn yaml_is_that_of_1_2() {
-    let text = "\u{feff}a: [NO, no, y, n, Y, on, off, Yes]\nb: [true, false]\ny: 1\nc: [null, ~]\nd: 'true'\n";
+    let text = "\u{feff}a: [NO, no, y, n, Y, on, off, Yes]\nb: [true, false]\ny: 1\nc: [null, ~]\nd: 'true'\ne: [1_000, 0x_f, 0x1f, -7, 1e3]\n";
     let read = read_text(text.as_bytes()).unwrap();
     let expect = serde_json::json!({
         "a": ["NO", "no", "y", "n", "Y", "on", "off", "Yes"], "b": [true, false], "y": 1, "c": [null, null], "d": "true",
+        "e": ["1_000", "0x_f", 31, -7, 1000.0],
     });
     assert_eq!(read, expect);
 }

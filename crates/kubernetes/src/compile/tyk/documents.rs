@@ -20,9 +20,13 @@ fn text<'c>(cluster: &'c Cluster, kind: ResourceKind, object: &Object<TykSetting
 
 /// The document, in JSON or YAML.
 fn document(text: &str) -> Result<Map<String, Value>, String> {
-    let read = serde_json::from_str(text).map_err(|error| error.to_string());
-    let read =
-        if text.trim_start().starts_with('{') { read } else { serde_saphyr::from_str(text).map_err(|error| error.to_string()) };
+    let read = if text.trim_start().starts_with('{') {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    } else {
+        // YAML 1.2: `no`, `on`, `y` and `1_000` are texts.
+        let options = serde_saphyr::options! { strict_booleans: true, underscored_numbers_as_strings: true };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+    };
     match read.map_err(|error| format!("the document can't be read: {error}"))? {
         Value::Object(members) => Ok(members),
         _ => Err("the document is no object".to_owned()),

@@ -27,8 +27,24 @@ const ANY_HOST: &str = "localhost";
 /// A host that no configuration has.
 const OTHER_HOST: &str = "other-host.invalid";
 
+/// Headers of a browser that has something stored.
+const BROWSER: [(&str, &str); 4] = [
+    ("Accept-Language", "de, en;q=0.5"),
+    ("Cookie", "probe=1; theme=dark"),
+    ("If-None-Match", "\"probe\""),
+    ("Referer", "https://probe.example/"),
+];
+/// Those of a client that goes on with a download.
+const PART: [(&str, &str); 2] = [("Range", "bytes=0-9"), ("If-Range", "\"probe\"")];
+const PREFLIGHT: [(&str, &str); 2] = [("Origin", "https://probe.example"), ("Access-Control-Request-Method", "GET")];
+const LARGE_PREFLIGHT: [(&str, &str); 3] = [
+    ("Origin", "https://probe.example"),
+    ("Access-Control-Request-Method", "DELETE"),
+    ("Access-Control-Request-Headers", "authorization, x-probe"),
+];
+
 /// All requests for a plan: each route's hosts and paths and other hosts, with methods, paths below and next to them, missing, wrong and right
-/// credentials, preflights.
+/// credentials, preflights, what browsers and downloads add.
 pub(crate) fn probes(plan: &Plan) -> Vec<ProbeRequest> {
     let mut list: Vec<ProbeRequest> = plan.routes.iter().flat_map(|route| of_route(route, &plan.consumers)).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -78,21 +94,28 @@ fn of_route(route: &PlannedRoute, consumers: &[PlannedConsumer]) -> Vec<ProbeReq
                 };
                 add("GET", host, with_query(""), headers.clone());
                 add("GET", host, with_query("probe=1&b=%20x"), headers.clone());
+                add("GET", host, with_query("probe&probe=&probe=%2Fx+y"), headers.clone());
+                add("GET", host, with_query(""), with(&headers, &BROWSER));
+                add("GET", host, with_query(""), with(&headers, &PART));
                 add("HEAD", host, with_query(""), headers.clone());
                 add("OPTIONS", host, with_query(""), headers.clone());
-                let preflight = [("Origin", "https://probe.example"), ("Access-Control-Request-Method", "GET")];
-                let preflight = preflight.map(|(name, value)| (name.to_owned(), value.to_owned()));
-                add("OPTIONS", host, with_query(""), headers.iter().cloned().chain(preflight).collect());
+                add("OPTIONS", host, with_query(""), with(&headers, &PREFLIGHT));
+                add("OPTIONS", host, with_query(""), with(&headers, &LARGE_PREFLIGHT));
                 let wrong = route.auth.ways.iter().filter_map(wrong_credential);
                 let right = route.auth.ways.iter().filter_map(|way| right_credential(way, consumers));
                 for credential in wrong.chain(right) {
                     add("GET", host, with_query(""), headers.iter().cloned().chain([credential]).collect());
                 }
                 add("GET", OTHER_HOST, with_query(""), headers.clone());
+                add("HEAD", OTHER_HOST, with_query(""), headers.clone());
             }
         }
     }
     list
+}
+
+fn with(headers: &[(String, String)], further: &[(&str, &str)]) -> Vec<(String, String)> {
+    headers.iter().cloned().chain(further.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))).collect()
 }
 
 /// What a stranger would send.

@@ -29,7 +29,7 @@ DOCS_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases waf-engines bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,6 +139,10 @@ bench-plugins: release ## CPU per request with hooks in WebAssembly, JavaScript 
 
 bench-models: bench-build ## CPU per stream of a language model, passed and translated, time to the first token, memory of open streams (MODELS_ARGS)
 	python3 bench/models.py $(MODELS_ARGS)
+
+waf-engines: ## the Core Rule Set's tests, and CPU time, by level: this engine beside ModSecurity and Coraza (WAF_ARGS="--rounds 0")
+	@scripts/test-deps.sh waf
+	@bench/waf.py $(WAF_ARGS)
 
 model-cases: release ## the same requests to Tollgate and to LiteLLM's proxy: parameters, tools, errors, broken streams, budgets; a table (CASES_ARGS)
 	@scripts/test-deps.sh models

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|models|conformance|dist
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|models|conformance|waf|dist
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -22,6 +22,8 @@ bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$v
 models=(python3:python3-venv taskset:util-linux)
 # A cluster in namespaces, without containers.
 conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
+# Other engines of the language of ModSecurity, beside which Tollgate's is shown.
+waf=(cc:build-essential python3:python3 pkg-config:pkg-config /usr/include/modsecurity/modsecurity.h:libmodsecurity-dev)
 
 # minisign signs and checks; debootstrap makes clean systems, qemu runs programs of other machines in them, and rpm reads its packages.
 dist=(cc:build-essential python3:python3-venv minisign:minisign openssl:openssl debootstrap:debootstrap unshare:util-linux
@@ -32,9 +34,10 @@ tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 models) wanted=("${models[@]}") ;;
 conformance) wanted=("${conformance[@]}") ;;
+waf) wanted=("${waf[@]}") ;;
 dist) wanted=("${dist[@]}") ;;
 *)
-    echo "usage: $0 tests|bench|models|conformance|dist" >&2
+    echo "usage: $0 tests|bench|models|conformance|waf|dist" >&2
     exit 2
     ;;
 esac
@@ -202,7 +205,7 @@ go_programs() {
 
 # The OWASP Core Rule Set with its own tests, as a Go module carries it. It is data of others, which is not in this repository.
 core_rule_set() {
-    [[ $1 == tests ]] || return 0
+    [[ $1 == tests || $1 == waf ]] || return 0
     local directory=${CARGO_TARGET_DIR:-target}/test-core-rule-set version=v4.25.0 reason module
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$version" ]]; then
         return

@@ -3,7 +3,8 @@
 
 use crate::compile::compile;
 use serde_json::Value;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_data::registry::Registry;
@@ -300,8 +301,11 @@ fn parse(text: &[u8], file: Option<&Path>) -> Result<Value, String> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX as u64 {
+    let mut bytes = Vec::new();
+    // Not the size that the system tells: devices have none, and no end.
+    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > FILE_BYTES_MAX {
         return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
     }
-    std::fs::read(path)
+    Ok(bytes)
 }

@@ -162,3 +162,68 @@ fn alternatives_do_not_multiply_without_bound() {
     let text = format!("http:\n  routers:\n{routers}  services:\n    s: {{loadBalancer: {{servers: [{{url: 'http://a'}}]}}}}\n");
     assert!(failure(ForeignFormat::Traefik, &text).contains("more than 50000 routes"));
 }
+
+#[test]
+fn aliases_multiply_in_no_reader() {
+    let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for level in 1..12 {
+        let list = vec![format!("*a{}", level - 1); 9].join(", ");
+        text.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+    }
+    for key in ["routes", "services", "endpoints", "http"] {
+        let text = format!("{text}{key}: *a11\n");
+        for format in [ForeignFormat::Kong, ForeignFormat::Apisix, ForeignFormat::Krakend, ForeignFormat::Traefik] {
+            let why = failure(format, &text);
+            assert!(why.contains("more than") || why.contains("not valid"), "{format:?} {key}: {why}");
+        }
+    }
+}
+
+#[test]
+fn no_reader_waits_for_a_pipe_or_follows_links_in_a_circle() {
+    let directory = tempfile::tempdir().unwrap();
+    let (pipe, one, other) = (directory.path().join("pipe"), directory.path().join("one"), directory.path().join("other"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink(&one, &other).unwrap();
+    std::os::unix::fs::symlink(&other, &one).unwrap();
+    for format in ForeignFormat::ALL {
+        let why = |path: &Path| import(path, Some(format)).unwrap_err().to_string();
+        assert!(why(&pipe).contains("not a regular file"), "{format:?}: {}", why(&pipe));
+        assert!(why(&one).contains("cannot be read"), "{format:?}: {}", why(&one));
+    }
+    // What a file includes is read in the same way.
+    let file = directory.path().join("nginx.conf");
+    fs::write(&file, "include pipe;\nserver { listen 80; location / { proxy_pass http://a; } }").unwrap();
+    let report = import(&file, Some(ForeignFormat::Nginx)).unwrap().report.to_text();
+    assert!(report.contains("not a regular file"), "{report}");
+}
+
+#[test]
+fn no_reader_takes_files_that_it_cannot_use() {
+    let cases = [
+        (ForeignFormat::Caddy, "import secret\na.test {\n  reverse_proxy 127.0.0.1:1\n}\n"),
+        (
+            ForeignFormat::Caddy,
+            "a.test {\n  import ./*ecret\n  basic_auth {\n    import secret\n  }\n  reverse_proxy 127.0.0.1:1\n}\n",
+        ),
+        (
+            ForeignFormat::Haproxy,
+            "frontend f\n bind :80\n acl a src -f secret\n use_backend b if a\nbackend b\n errorfile 503 secret\n server s 127.0.0.1:1\n",
+        ),
+        (ForeignFormat::Kong, "_format_version: '3.0'\nservices: !include secret\n"),
+        (ForeignFormat::Apisix, "routes:\n- uri: /a\n  upstream: !include secret\n"),
+        (ForeignFormat::Krakend, "{\"endpoints\": {{ include \"secret\" }}}"),
+        (ForeignFormat::Traefik, "http:\n  routers:\n    a: {rule: 'Path(`/`)', service: !include secret}\n"),
+    ];
+    for (format, text) in cases {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("secret"), "the-content-of-a-secret\n").unwrap();
+        let file = directory.path().join("input");
+        fs::write(&file, text).unwrap();
+        let told = match import(&file, Some(format)) {
+            Ok(moved) => moved.files.iter().map(|file| file.text.clone()).chain([moved.report.to_text()]).collect(),
+            Err(why) => why.to_string(),
+        };
+        assert!(!told.contains("the-content-of-a-secret"), "{format:?} {text}: {told}");
+    }
+}

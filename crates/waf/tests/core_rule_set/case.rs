@@ -11,7 +11,17 @@ pub(crate) struct Case {
     pub(crate) folder: String,
     pub(crate) file: String,
     pub(crate) number: usize,
-    stages: Vec<Stage>,
+    pub(crate) stages: Vec<Stage>,
+}
+
+/// A request as the engine gets it, and the response that the test's own server gives to it.
+pub(crate) struct CaseRequest {
+    pub(crate) method: Vec<u8>,
+    pub(crate) target: Vec<u8>,
+    pub(crate) protocol: String,
+    pub(crate) headers: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) response: Reflection,
 }
 
 pub(crate) enum Judgement {
@@ -34,14 +44,14 @@ struct Test {
 }
 
 #[derive(Deserialize)]
-struct Stage {
-    input: Input,
-    output: Output,
+pub(crate) struct Stage {
+    pub(crate) input: Input,
+    pub(crate) output: Output,
 }
 
 #[derive(Deserialize)]
 #[serde(default)]
-struct Input {
+pub(crate) struct Input {
     method: String,
     uri: String,
     version: String,
@@ -61,26 +71,32 @@ impl Default for Input {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Output {
-    log: Log,
+pub(crate) struct Output {
+    pub(crate) log: Log,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Log {
-    expect_ids: Vec<u32>,
-    no_expect_ids: Vec<u32>,
-    match_regex: String,
-    no_match_regex: String,
+pub(crate) struct Log {
+    pub(crate) expect_ids: Vec<u32>,
+    pub(crate) no_expect_ids: Vec<u32>,
+    pub(crate) match_regex: String,
+    pub(crate) no_match_regex: String,
 }
 
 /// The response that a request to `/reflect` describes; all others get an empty one.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize)]
 #[serde(default)]
-struct Reflection {
-    status: u16,
-    headers: BTreeMap<String, String>,
-    body: String,
+pub(crate) struct Reflection {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: String,
+}
+
+impl Default for Reflection {
+    fn default() -> Self {
+        Reflection { status: 200, headers: BTreeMap::new(), body: String::new() }
+    }
 }
 
 impl Reflection {
@@ -89,7 +105,12 @@ impl Reflection {
             return Reflection::default();
         }
         // Two of the tests ask for nothing that the server knows.
-        serde_json::from_slice(body).unwrap_or_default()
+        let mut answer: Self = serde_json::from_slice(body).unwrap_or_default();
+        if !answer.headers.keys().any(|name| name.eq_ignore_ascii_case("content-type")) {
+            // The server's library says what bodies look like.
+            answer.headers.insert("Content-Type".to_owned(), "text/plain; charset=utf-8".to_owned());
+        }
+        answer
     }
 }
 
@@ -159,8 +180,8 @@ impl Log {
 }
 
 impl Input {
-    /// What is said of the request, and of the response if it asks for one.
-    fn found(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<InspectionReport>, String> {
+    /// The request, and what it asks the test's server for.
+    pub(crate) fn request(&self) -> Result<CaseRequest, String> {
         let encoded =
             STANDARD.decode(self.encoded_request.split_whitespace().collect::<String>()).map_err(|error| error.to_string())?;
         let mut data = expanded(self.data.as_deref().unwrap_or_default());
@@ -186,25 +207,13 @@ impl Input {
             headers = pairs.map(|(name, value)| (name.as_bytes().to_vec(), value.trim().as_bytes().to_vec())).collect();
             body = encoded.get(end + 4..).unwrap_or_default().to_vec();
         }
-        let request = InspectedRequest {
-            method: &method,
-            target: &target,
-            protocol: &protocol,
-            headers: headers.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect(),
-            body: &body,
-            client: [127, 0, 0, 1].into(),
-            id: "1",
-        };
-        let budget = || InspectionBudget::new(1 << 32);
-        let mut inspection = Inspection::new(rules, profile, budget());
-        let report = inspection.request(&request, &target).map_err(|error| error.to_string())?;
-        let Some(memory) = inspection.into_memory() else { return Ok(vec![report]) };
-        let answer = Reflection::asked_for(&target, &body);
-        let headers = answer.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let status = if answer.status == 0 { 200 } else { answer.status };
-        let response = InspectedResponse { status, protocol: "HTTP/1.1", headers, body: Some(answer.body.as_bytes()) };
-        let mut inspection = Inspection::go_on(rules, profile, budget(), memory);
-        Ok(vec![report, inspection.response(&response).map_err(|error| error.to_string())?])
+        let response = Reflection::asked_for(&target, &body);
+        Ok(CaseRequest { method, target, protocol, headers, body, response })
+    }
+
+    /// What is said of the request, and of the response.
+    fn found(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<InspectionReport>, String> {
+        self.request()?.inspected(rules, profile)
     }
 
     /// Adds the headers that the runner adds.
@@ -222,6 +231,30 @@ impl Input {
             add("Content-Type", "application/x-www-form-urlencoded".to_owned());
             add("Content-Length", length.to_string());
         }
+    }
+}
+
+impl CaseRequest {
+    pub(crate) fn inspected(&self, rules: &Ruleset, profile: &RuleProfile) -> Result<Vec<InspectionReport>, String> {
+        let request = InspectedRequest {
+            method: &self.method,
+            target: &self.target,
+            protocol: &self.protocol,
+            headers: self.headers.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect(),
+            body: &self.body,
+            client: [127, 0, 0, 1].into(),
+            id: "1",
+        };
+        let budget = || InspectionBudget::new(1 << 32);
+        let mut inspection = Inspection::new(rules, profile, budget());
+        let report = inspection.request(&request, &self.target).map_err(|error| error.to_string())?;
+        let Some(memory) = inspection.into_memory() else { return Ok(vec![report]) };
+        let answer = &self.response;
+        let headers = answer.headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let response =
+            InspectedResponse { status: answer.status, protocol: "HTTP/1.1", headers, body: Some(answer.body.as_bytes()) };
+        let mut inspection = Inspection::go_on(rules, profile, budget(), memory);
+        Ok(vec![report, inspection.response(&response).map_err(|error| error.to_string())?])
     }
 }
 

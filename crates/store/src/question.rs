@@ -33,7 +33,7 @@ pub enum DocumentSpace {
     Certificate,
     /// The data of the OAuth 2.0 server: clients, codes and tokens, distinguished by their ids.
     OAuth,
-    /// What the console keeps: its users, their sessions, and the log of changes.
+    /// What the console keeps: its users, their sessions, the log of changes, and the clients of MCP proxies.
     Console,
     /// What stands behind certificates that the gateway gets by itself: accounts, plans and challenges.
     Acme,

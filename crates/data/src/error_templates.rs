@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use tollgate_gotemplate::{RenderLimits, Template, Value};
-use tollgate_model::{Level, Problem};
+use tollgate_model::{Level, Problem, bounded_file};
 use tollgate_observe::template_host::GatewayTemplateHost;
 
 /// Largest template file, in bytes; a larger file is not an error body.
@@ -140,11 +140,7 @@ fn use_for(name: &str) -> Option<TemplateUse> {
 }
 
 fn read(file: &Path) -> Result<String, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
-    if std::fs::metadata(file).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-        return Err(format!("larger than {FILE_BYTES_MAX} bytes"));
-    }
-    std::fs::read_to_string(file).map_err(unreadable)
+    bounded_file::read_text(file, FILE_BYTES_MAX).map_err(|error| format!("cannot be read: {error}"))
 }
 
 #[cfg(test)]

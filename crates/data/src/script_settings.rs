@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tollgate_javascript::{ProgramBuilder, Scope, ScriptLimits};
+use tollgate_model::bounded_file;
 use tollgate_model::config::GatewayConfig;
 
 /// Default time of one call, as in Tyk.
@@ -50,9 +51,5 @@ impl ScriptSettings {
 pub fn read_script(path: &Path) -> Result<String, String> {
     tollgate_model::readable_files::note(path);
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let bytes = std::fs::metadata(path).map_err(told)?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(format!("{}: is larger than {} MiB", path.display(), FILE_BYTES_MAX >> 20));
-    }
-    std::fs::read_to_string(path).map_err(told)
+    bounded_file::read_text(path, FILE_BYTES_MAX).map_err(told)
 }

@@ -8,17 +8,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tollgate_access::keys::Policies;
-use tollgate_control::definitions::{DASHBOARD_FIELDS, DefinitionText, load_routing_file, problems_together};
+use tollgate_control::definitions::{DASHBOARD_FIELDS, DefinitionText, FILE_BYTES_MAX, load_routing_file, problems_together};
 use tollgate_data::bundle_store::BundleStore;
 use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::definition_files::{ApiFile, api_files};
-use tollgate_model::{Level, Problem};
+use tollgate_model::{Level, Problem, bounded_file};
 
 /// Checks each file and prints its problems; fails if one has errors.
 pub(crate) fn check(options: &CheckOptions) -> ExitCode {
+    // A check reads more than once, and a device has no end.
+    let named = options.files.iter().chain(&options.conf);
+    if let Some(file) = named.into_iter().find(|file| file.exists() && !file.is_dir() && !file.is_file()) {
+        say!("{}: not usable: it is a pipe or a device: write what is to be checked into a file", file.display());
+        return ExitCode::FAILURE;
+    }
     let (mut basis, mut failed) = basis(options);
     basis.settings.documents.warns_of_examples = options.examples;
     let Some(files) = files(options) else {
@@ -32,13 +38,6 @@ pub(crate) fn check(options: &CheckOptions) -> ExitCode {
     for file in &files {
         failed |= match file.is_dir() {
             true => check_directory(file, &basis),
-            false if file.exists() && !file.is_file() => {
-                say!(
-                    "{}: not usable: it is a pipe or a device, and a check reads more than once: write it into a file",
-                    file.display()
-                );
-                true
-            }
             false if has_manifests(file) => check_manifests(file, &basis.settings, &basis.registry),
             false if is_definition(file) => check_definition(&ApiFile::at(file.clone()), &basis).is_none(),
             false => report(file, &config_problems(file)),
@@ -143,7 +142,7 @@ const DEFINITION_FIELDS: [&str; 6] = ["proxy", "api_id", "version_data", "openap
 
 fn is_definition(file: &Path) -> bool {
     let named_like_config = file.extension().is_some_and(|extension| extension != "json");
-    let Ok(text) = std::fs::read(file) else { return !named_like_config };
+    let Ok(text) = bounded_file::read(file, FILE_BYTES_MAX as u64) else { return !named_like_config };
     match tollgate_openapi::read_text(&text) {
         Ok(value) => DEFINITION_FIELDS.iter().chain(&DASHBOARD_FIELDS).any(|field| value.get(field).is_some()),
         Err(_) => !named_like_config,

@@ -7,7 +7,11 @@ use std::path::Path;
 use tollgate_control::definitions::DefinitionText;
 use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
+use tollgate_model::bounded_file;
 use tollgate_openapi::read_text;
+
+/// Of a file with all objects of a cluster.
+const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
 /// One document of a file.
 struct ManifestDocument<'t> {
@@ -18,7 +22,7 @@ struct ManifestDocument<'t> {
 
 /// Whether a file has manifests: its first document names a version of an API and a kind.
 pub(crate) fn has_manifests(file: &Path) -> bool {
-    let Ok(text) = std::fs::read_to_string(file) else { return false };
+    let Ok(text) = bounded_file::read_text(file, MANIFEST_BYTES_MAX) else { return false };
     let first = documents(&text).into_iter().find_map(|document| read_text(document.text.as_bytes()).ok());
     first.is_some_and(|object| {
         object.get("apiVersion").is_some_and(Value::is_string) && object.get("kind").is_some_and(Value::is_string)
@@ -28,7 +32,7 @@ pub(crate) fn has_manifests(file: &Path) -> bool {
 /// Prints what becomes of the manifests of a file. Whether there are errors among it.
 pub(crate) fn check_manifests(file: &Path, settings: &Settings, registry: &std::sync::Arc<Registry>) -> bool {
     let shown = file.display();
-    let text = match std::fs::read_to_string(file) {
+    let text = match bounded_file::read_text(file, MANIFEST_BYTES_MAX) {
         Ok(text) => text,
         Err(error) => {
             say!("{shown}: error: cannot be read: {error}");

@@ -6,6 +6,7 @@
 
 pub mod analytics;
 pub mod api;
+pub mod bounded_file;
 pub mod calendar;
 pub mod config;
 pub mod definition_files;

@@ -3,8 +3,7 @@
 
 use crate::compile::compile;
 use serde_json::Value;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tollgate_data::registry::Registry;
@@ -12,7 +11,7 @@ use tollgate_data::settings::Settings;
 use tollgate_data::snapshot::CompiledApi;
 use tollgate_model::api::ApiDefinition;
 use tollgate_model::definition_files::{ApiFile, CompanionKind, Companions};
-use tollgate_model::{Level, Problem, json_document};
+use tollgate_model::{Level, Problem, bounded_file, json_document};
 use tollgate_openapi::mcp_mark;
 use tollgate_openapi::{ClassicForm, Document, ExampleKinds, check_examples, classic_form, is_openapi, read_text};
 
@@ -37,6 +36,7 @@ pub struct DefinitionText {
 impl DefinitionText {
     /// Reads the files of a definition.
     pub fn read(file: &ApiFile) -> io::Result<Self> {
+        let read = |path: &Path| bounded_file::read(path, FILE_BYTES_MAX as u64);
         let companions = file.companions.try_map(|path| read(path))?;
         Ok(DefinitionText { text: read(&file.path)?, companions })
     }
@@ -298,14 +298,4 @@ fn differences(classic: &Value, form: &Value, at: &str, places: &mut Vec<String>
 fn parse(text: &[u8], file: Option<&Path>) -> Result<Value, String> {
     let is_yaml = file.and_then(Path::extension).is_some_and(|extension| extension == "yaml" || extension == "yml");
     if is_yaml { read_text(text) } else { json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}")) }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // Not the size that the system tells: devices have none, and no end.
-    File::open(path)?.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("larger than {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(bytes)
 }

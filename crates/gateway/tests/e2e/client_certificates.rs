@@ -87,7 +87,10 @@ fn a_listed_certificate_may_stand_in_the_definition() {
         assert!(!log.contains("PRIVATE KEY"), "{log}");
     }
     // What a reference stands for is no way to other files.
-    let served = Served::new(conf, &[], |upstream, _| {
+    let base = tempfile::tempdir().unwrap();
+    let mut closed = conf;
+    closed["file"] = json!({"base_path": base.path()});
+    let served = Served::new(closed, &[], |upstream, _| {
         vec![api("a", "/a/", &upstream.url()).set("upstream_certificates", json!({"*": "secrets://outside"}))]
     });
     assert_eq!(served.get(None, "/a/").status, 404);

@@ -76,6 +76,7 @@ mod graphql_sockets;
 mod guides;
 mod hedging;
 mod held_requests;
+mod hostile_files;
 mod http2;
 mod http2_floods;
 mod http2_frames;

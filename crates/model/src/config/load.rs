@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::environment::{self, Override};
 use super::{ConnectedSecrets, GatewayConfig, KvSettings, ReferredTexts, known, kv, validate};
+use crate::bounded_file;
 use crate::decode::{Decoded, decode};
 use crate::known_field;
 use crate::openapi::openapi_problem;
@@ -124,11 +125,7 @@ impl GatewayConfig {
 }
 
 fn read(path: &Path) -> Result<Value, String> {
-    let size = std::fs::metadata(path).map_or(0, |meta| meta.len());
-    if size > FILE_BYTES_MAX {
-        return Err(format!("larger than {FILE_BYTES_MAX} bytes"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let text = bounded_file::read_text(path, FILE_BYTES_MAX).map_err(|error| format!("cannot be read: {error}"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if is_yaml(path, text) {
         // YAML 1.2: `no`, `on` and `y` are texts.

@@ -6,6 +6,7 @@ use crate::template_host::GatewayTemplateHost;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use tollgate_gotemplate::{RenderLimits, Template};
+use tollgate_model::bounded_file;
 use tollgate_model::events::EventKind;
 
 /// Largest template file, in bytes; a larger file is not the body of a webhook.
@@ -157,10 +158,7 @@ impl EventTemplate {
     /// Reads a file.
     pub(super) fn load(file: &Path) -> Result<EventTemplate, TemplateFault> {
         let unreadable = |error: std::io::Error| TemplateFault::Unreadable(format!("cannot be read: {error}"));
-        if std::fs::metadata(file).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-            return Err(TemplateFault::Unreadable(format!("larger than {FILE_BYTES_MAX} bytes")));
-        }
-        EventTemplate::parse(&std::fs::read_to_string(file).map_err(unreadable)?).map_err(TemplateFault::Wrong)
+        EventTemplate::parse(&bounded_file::read_text(file, FILE_BYTES_MAX).map_err(unreadable)?).map_err(TemplateFault::Wrong)
     }
 
     /// Parses a text. A name that no event has is an error: it is a typing error, in a branch that may never have been taken.

@@ -1,6 +1,7 @@
 //! The files of a directory.
 
 use std::path::{Path, PathBuf};
+use tollgate_model::bounded_file;
 
 /// Folders below each other.
 const DEPTH_MAX: usize = 8;
@@ -37,11 +38,7 @@ pub(super) fn files_below(folder: &Path, problems: &mut Vec<String>) -> Vec<Path
 }
 
 pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, String> {
-    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(format!("is larger than {FILE_BYTES_MAX} bytes"));
-    }
-    std::fs::read(file).map_err(|error| error.to_string())
+    bounded_file::read(file, FILE_BYTES_MAX).map_err(|error| error.to_string())
 }
 
 /// A file as messages name it.

@@ -7,9 +7,10 @@ use crate::template::{ValueTemplate as Variables, split_at_variable};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value as Json;
-use std::fs;
+use std::path::Path;
 use tollgate_gotemplate::{RenderLimits, Template, Value};
 use tollgate_model::api::TemplateData;
+use tollgate_model::bounded_file;
 use tollgate_observe::template_host::GatewayTemplateHost;
 
 /// Largest template file, in bytes; nobody writes a larger template by hand.
@@ -186,9 +187,5 @@ fn marked(text: &str, make: impl Fn(&str) -> Variables) -> (String, Vec<Variable
 }
 
 fn read(path: &str) -> Result<String, String> {
-    let unreadable = |error: std::io::Error| format!("{path} cannot be read: {error}");
-    if fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-        return Err(format!("{path} is larger than {FILE_BYTES_MAX} bytes"));
-    }
-    fs::read_to_string(path).map_err(unreadable)
+    bounded_file::read_text(Path::new(path), FILE_BYTES_MAX).map_err(|error| format!("{path} cannot be read: {error}"))
 }

@@ -32,6 +32,8 @@ SECRET = "a-secret-of-the-check"
 SETTLE_S = 1
 PATH = "/upgrade/json/valid"
 TIME_MAX_S = 60
+# Between two requests of a client, so that gateways, their store and the machine have time for others.
+PAUSE_S = 0.01
 
 
 class Gateway:
@@ -181,6 +183,7 @@ class Load:
             if closes and connection:
                 connection.close()
                 connection = None
+            time.sleep(PAUSE_S)
 
 
 def check(name: str, work: pathlib.Path, old: pathlib.Path, new: pathlib.Path, redis: int | None, certificate: pathlib.Path | None) -> None:

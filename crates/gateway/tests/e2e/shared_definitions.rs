@@ -180,6 +180,9 @@ fn without_redis_the_last_good_set_serves_even_after_a_restart_and_nothing_is_sa
     let mut gateway = Setup::new(sharing(&server)).start();
     post(&gateway, &api("shop", "/shop/", &upstream.url()));
     assert_eq!(gateway.get("/shop/").status, 200);
+    // The copy is written behind the answer.
+    let copy = gateway.dir().join("data/shared-definitions.json");
+    eventually("there is a copy", || std::fs::read_to_string(&copy).is_ok_and(|text| text.contains("/shop/")));
     server.kill();
     wait_for(&gateway, "/tyk/live", |live| live["reload"]["problems"].to_string().contains("those of revision 1 stay in service"));
     assert_eq!(gateway.get("/shop/").status, 200);

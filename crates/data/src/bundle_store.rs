@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
+use tollgate_model::bounded_file;
 use tollgate_model::config::GatewayConfig;
 use tollgate_model::readable_files::ReadableFiles;
 use tollgate_outbound::{Call, CallClient, LazyCallClient};
@@ -164,15 +165,12 @@ impl BundleStore {
 
     /// A bundle in the directory of bundles, with links followed first: what lies elsewhere is as if it were not there.
     fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
-        let path = self.files.admit(path).map_err(|_| "there is no such file below bundle_base_url".to_owned())?;
-        let facts = fs::metadata(&path).map_err(|_| "there is no such file below bundle_base_url".to_owned())?;
-        if !facts.is_file() {
+        let path = self.files.admit(path).ok().filter(|path| path.exists()).ok_or("there is no such file below bundle_base_url")?;
+        // Opening a pipe would wait for its writer.
+        if !path.is_file() {
             return Err("it is no file".to_owned());
         }
-        if facts.len() > ARCHIVE_BYTES_MAX as u64 {
-            return Err(format!("it has more than {ARCHIVE_BYTES_MAX} bytes"));
-        }
-        fs::read(path).map_err(|error| error.to_string())
+        bounded_file::read(&path, ARCHIVE_BYTES_MAX as u64).map_err(|error| error.to_string())
     }
 
     fn call(&self, url: &str) -> Result<Call, String> {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use tollgate_model::{JsonPath, Level, Problem, json_document};
+use tollgate_model::{JsonPath, Level, Problem, json_document, yaml};
 
 use tollgate_schema::{DEPTH_MAX, Dialect, SchemaCompiler};
 
@@ -23,15 +23,6 @@ pub enum Version {
     /// 3.1: schemas are JSON Schema 2020-12.
     V3_1,
 }
-
-/// Maximum nesting of a document in YAML: its parser needs four to eight KiB of stack for each level, as the compiler has it.
-const YAML_DEPTH_MAX: usize = 256;
-
-/// Stack of the thread that reads YAML. The caller's may have two MiB.
-const YAML_STACK_BYTES: usize = 8 << 20;
-
-/// Maximum names, values, starts and ends of a document in YAML: one of 13 MB has a million.
-const YAML_PARTS_MAX: usize = 10_000_000;
 
 /// An OpenAPI document.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,27 +58,8 @@ pub fn read_text(text: &[u8]) -> Result<Value, String> {
         return json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}"));
     }
     let text = std::str::from_utf8(text).map_err(|error| format!("not UTF-8: {error}"))?;
-    let value = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("yaml".to_owned()).stack_size(YAML_STACK_BYTES);
-        let thread = thread.spawn_scoped(scope, || read_yaml(text)).map_err(|error| format!("not read: {error}"))?;
-        thread.join().unwrap_or_else(|_| Err("not valid YAML".to_owned()))
-    })?;
+    let value = yaml::read(text)?;
     if value.is_object() { Ok(value) } else { Err("neither a JSON object nor a YAML mapping".to_owned()) }
-}
-
-fn read_yaml(text: &str) -> Result<Value, String> {
-    let limits = serde_saphyr::options! {
-        // YAML 1.2: `no`, `on`, `y` and `1_000` are texts.
-        strict_booleans: true,
-        underscored_numbers_as_strings: true,
-        budget: serde_saphyr::budget! {
-            max_depth: YAML_DEPTH_MAX,
-            flow_nesting_limit: YAML_DEPTH_MAX,
-            max_events: YAML_PARTS_MAX,
-            max_nodes: YAML_PARTS_MAX,
-        },
-    };
-    serde_saphyr::from_str_with_options(text, limits).map_err(|error| format!("not valid YAML: {error}"))
 }
 
 impl Document {

@@ -15,6 +15,7 @@ use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
 use crate::readable_files::ReadableFiles;
 use crate::reference::{RemoteSecrets, SecretFiles, SecretSources, resolve_references};
+use crate::yaml;
 
 /// A larger file is probably not a configuration.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -128,9 +129,7 @@ fn read(path: &Path) -> Result<Value, String> {
     let text = bounded_file::read_text(path, FILE_BYTES_MAX).map_err(|error| format!("cannot be read: {error}"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if is_yaml(path, text) {
-        // YAML 1.2: `no`, `on` and `y` are texts.
-        let options = serde_saphyr::options! { strict_booleans: true, underscored_numbers_as_strings: true };
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| format!("not valid YAML: {error}"))
+        yaml::read(text)
     } else {
         serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))
     }

@@ -4,9 +4,11 @@ mod endpoint;
 mod extra;
 
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node};
 use crate::plan::{Plan, PlannedCertificate, PlannedListener};
 use crate::report::{ImportReport, Place};
-use crate::tree::{Member, Node, read_yaml};
+use crate::tree::read_yaml;
+use crate::unread;
 use std::path::PathBuf;
 
 /// Where KrakenD listens unless told otherwise.
@@ -35,6 +37,14 @@ impl KrakendReader<'_> {
         let how = match member.key.as_str() {
             "$schema" | "version" | "name" | "id" | "@comment" | "comment" => {
                 let place = self.place(member.line);
+                match member.key.as_str() {
+                    "version" => {
+                        member.node.whole();
+                    }
+                    _ => {
+                        member.node.text();
+                    }
+                }
                 self.report.carried(&place, format!("{path}{}", member.key));
                 return true;
             }
@@ -72,19 +82,20 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     if text.trim_start().starts_with("{{") || text.contains("{{ ") && text.contains(" }}") {
         return Err(files.failure("is a template: give what KrakenD makes of it (FC_OUT)"));
     }
-    let root = read_yaml(text, files)?;
+    let mut root = read_yaml(text, files)?;
+    extra::use_present_names(&mut root);
     if !root.is_map() {
         return Err(files.failure("is no object with endpoints"));
     }
-    let port = root.get("port").whole().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0).unwrap_or(PORT);
-    let address = root.get("listen_ip").text().parse().ok();
+    let port = root.get("port").up_to(65_535).map_or(PORT, |port| port as u16);
+    let address = root.get("listen_ip").address();
     let mut listener = PlannedListener { name: "main".to_owned(), address, port, ..PlannedListener::default() };
     let mut reader = KrakendReader {
         file: files.first().to_owned(),
         report,
-        hosts: root.get("host").texts(),
-        timeout_ms: duration_ms(root.get("timeout").text()).unwrap_or(2_000),
-        cache_ms: duration_ms(root.get("cache_ttl").text()).unwrap_or_default(),
+        hosts: root.get("host").hosts_of_backends(),
+        timeout_ms: root.get("timeout").duration_ms().unwrap_or(2_000),
+        cache_ms: root.get("cache_ttl").duration_ms().unwrap_or_default(),
     };
     let mut tls_closes = None;
     for member in root.members() {
@@ -103,13 +114,14 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         }
     }
     plan.listeners.push(listener);
-    for node in root.get("endpoints").items() {
-        endpoint::read(node, plan, &mut reader);
+    for node in root.get("endpoints").objects().iter().filter(|node| node.is_map()) {
+        endpoint::read(node, plan, &mut reader)?;
     }
     extra::of_service(root.get("extra_config"), plan, &mut reader);
     if let Some(why) = tls_closes {
         plan.routes.iter_mut().for_each(|route| route.closed.push(why.clone()));
     }
+    unread::complete(&root, files, report)?;
     if plan.routes.is_empty() {
         return Err(files.failure("has no endpoints"));
     }
@@ -120,6 +132,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
 fn tls(node: &Node, listener: &mut PlannedListener, reader: &mut KrakendReader<'_>) -> Option<String> {
     let place = reader.place(node.line);
     if node.get("disabled").is_true() {
+        node.settle();
         reader.report.carried(&place, "tls");
         return None;
     }
@@ -137,28 +150,4 @@ fn tls(node: &Node, listener: &mut PlannedListener, reader: &mut KrakendReader<'
     }
     reader.report.carried(&place, "tls");
     None
-}
-
-/// Milliseconds of `2s`, `1m30s`, `500ms`.
-pub(crate) fn duration_ms(text: &str) -> Option<u64> {
-    let mut all = 0.0;
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-        let (number, behind) = rest.split_at(digits);
-        let unit = behind.find(|letter: char| letter.is_ascii_digit()).unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at(unit);
-        let factor = match unit {
-            "ns" => 1e-6,
-            "us" | "µs" => 1e-3,
-            "ms" => 1.0,
-            "s" | "" => 1e3,
-            "m" => 6e4,
-            "h" => 3.6e6,
-            _ => return None,
-        };
-        all += number.parse::<f64>().ok()? * factor;
-        rest = behind;
-    }
-    (!text.trim().is_empty() && all.is_finite()).then_some(all as u64)
 }

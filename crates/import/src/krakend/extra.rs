@@ -1,9 +1,12 @@
 //! `extra_config` of the service, of endpoints and of backends.
 
 use super::KrakendReader;
-use super::duration_ms;
+use crate::node::{Member, Node, NodeValue};
 use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
-use crate::tree::{Member, Node};
+
+/// Algorithms of tokens.
+const ALGORITHMS: [&str; 13] =
+    ["EdDSA", "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
 
 /// Former names, by what they are called now.
 const FORMER: &[(&str, &str)] = &[
@@ -40,8 +43,20 @@ const FORMER: &[(&str, &str)] = &[
     ("github_com/devopsfaith/krakend/router/gin", "router"),
 ];
 
-fn present(name: &str) -> &str {
-    FORMER.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present)
+/// Gives settings their present names.
+pub(super) fn use_present_names(node: &mut Node) {
+    match &mut node.value {
+        NodeValue::Scalar(_) => {}
+        NodeValue::List(list) => list.iter_mut().for_each(use_present_names),
+        NodeValue::Map(members) => {
+            for member in members {
+                if let Some((_, present)) = FORMER.iter().find(|(former, _)| *former == member.key) {
+                    member.key = (*present).to_owned();
+                }
+                use_present_names(&mut member.node);
+            }
+        }
+    }
 }
 
 /// What a backend speaks that is not HTTP.
@@ -59,7 +74,7 @@ pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
     extra
         .members()
         .iter()
-        .map(|member| present(&member.key))
+        .map(|member| member.key.as_str())
         .find(|name| foreign.iter().any(|start| name.starts_with(start)))
         .map(str::to_owned)
 }
@@ -95,7 +110,7 @@ pub(super) fn of_backend(extra: &Node, route: &mut PlannedRoute, reader: &mut Kr
 
 fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
     let node = &member.node;
-    let name = present(&member.key).to_owned();
+    let name = member.key.clone();
     let title = format!("extra_config.{name}");
     let place = reader.place(member.line);
     let closes = |why: &str, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>| {
@@ -103,7 +118,10 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
         routes.iter_mut().for_each(|route| route.closed.push(format!("{title} at line {}: {why}", place.line)));
     };
     match name.as_str() {
-        "auth/validator" if node.get("@disabled").is_true() => reader.report.carried(&place, title),
+        "auth/validator" if node.get("@disabled").is_true() => {
+            node.settle();
+            reader.report.carried(&place, title);
+        }
         "auth/validator" => match tokens(node) {
             Ok(tokens) => {
                 fields(member, &name, reader);
@@ -193,35 +211,41 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
             | "key_identify_strategy"
             | "options_success_status"
             | "options_passthrough" => reader.report.approximated(&place, title, "key sets are kept and refreshed by themselves"),
-            _ if field.node.is_empty() || field.node.is_false() => reader.report.carried(&place, title),
+            _ if field.node.is_off() => reader.report.carried(&place, title),
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
         }
     }
 }
 
 fn tokens(node: &Node) -> Result<IssuedTokens, String> {
-    let url = node.get("jwk_url").text();
-    if url.is_empty() {
+    let Some(url) = node.get("jwk_url").url() else {
         return Err("key sets are fetched from an address".to_owned());
-    }
-    let algorithm = match node.get("alg").text() {
+    };
+    let algorithm = match node.get("alg").word(&ALGORITHMS) {
         alg if alg.starts_with("ES") => "ecdsa",
         alg if alg.starts_with("HS") => "hmac",
         "EdDSA" => "eddsa",
         _ => "rsa",
     };
-    let key = |name: &str, usual: &str| Some(node.get(name).text()).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned();
+    let key = |name: &str, usual: &str| {
+        let text = Some(node.get(name).text()).filter(|text| !text.is_empty()).unwrap_or(usual);
+        let is_claim = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte));
+        if !is_claim {
+            node.get(name).is_not_understood();
+        }
+        is_claim.then(|| text.to_owned()).ok_or_else(|| format!("{name} is no name of a claim"))
+    };
     let mut required = Vec::new();
     let roles = node.get("roles").texts();
     if !roles.is_empty() {
-        required.push((key("roles_key", "roles"), roles));
+        required.push((key("roles_key", "roles")?, roles));
     }
     let scopes = node.get("scopes").texts();
     if !scopes.is_empty() {
         if node.get("scopes_matcher").text() == "all" && scopes.len() > 1 {
             return Err("all of several scopes: set `tollgate.scope_check`".to_owned());
         }
-        required.push((key("scopes_key", "scope"), scopes));
+        required.push((key("scopes_key", "scope")?, scopes));
     }
     Ok(IssuedTokens {
         keys_url: url.to_owned(),
@@ -236,7 +260,7 @@ fn tokens(node: &Node) -> Result<IssuedTokens, String> {
 /// A rate with what may come at once.
 fn rate(node: &Node, rate: &str, capacity: &str) -> Option<PlannedRate> {
     let number = node.get(rate).number().filter(|number| *number > 0.0)?;
-    let every_s = duration_ms(node.get("every").text()).map_or(1.0, |time| time as f64 / 1_000.0);
+    let every_s = node.get("every").duration_ms().map_or(1.0, |time| time as f64 / 1_000.0);
     let at_once = node.get(capacity).number().filter(|capacity| *capacity >= 1.0).unwrap_or(number.max(1.0));
     Some(PlannedRate { requests: at_once, per_s: at_once * every_s / number })
 }
@@ -250,7 +274,8 @@ fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<
         }
     }
     let Some(client) = rate(node, "client_max_rate", "client_capacity") else { return Ok(None) };
-    match node.get("strategy").text() {
+    match node.get("strategy").word(&["ip", "header", "param"]) {
+        "" if !node.get("strategy").is_empty() => Err("requests cannot be counted so".to_owned()),
         "" | "ip" => {
             routes.iter_mut().for_each(|route| route.address_rates = vec![client.of_route()]);
             Ok(None)
@@ -265,12 +290,15 @@ fn cors(node: &Node) -> PlannedCors {
         list => list,
     };
     PlannedCors {
-        origins: list("allow_origins", &["*"]).into_iter().filter(|origin| origin == "*" || origin.contains("://")).collect(),
+        origins: match node.get("allow_origins").is_empty() {
+            true => vec!["*".to_owned()],
+            false => node.get("allow_origins").origins(),
+        },
         methods: list("allow_methods", &["GET", "HEAD", "POST"]),
         headers: list("allow_headers", &[]),
         exposed: node.get("expose_headers").texts(),
         credentials: node.get("allow_credentials").is_true(),
-        max_age_s: (duration_ms(node.get("max_age").text()).unwrap_or_default() / 1_000) as u32,
+        max_age_s: (node.get("max_age").duration_ms().unwrap_or_default() / 1_000) as u32,
         passes_preflights: false,
     }
 }
@@ -304,7 +332,7 @@ fn secure(member: &Member, routes: &mut [&mut PlannedRoute], reader: &mut Kraken
             _ => {
                 let place = reader.place(field.line);
                 let title = format!("extra_config.security/http.{}", field.key);
-                match node.is_empty() || node.is_false() {
+                match node.is_off() {
                     true => reader.report.carried(&place, title),
                     false => reader.report.not_carried(&place, title, "has no counterpart"),
                 }

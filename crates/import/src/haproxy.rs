@@ -1,5 +1,6 @@
 //! HAProxy's configuration: frontends with conditions, and the backends that they choose.
 
+mod answer;
 mod backend;
 mod condition;
 mod keywords;

@@ -13,9 +13,9 @@ const ANSWERS: [&str; 8] = ["redir", "handle", "handle_path", "route", "abort", 
 pub(super) fn read(site: &CaddyLine, plan: &mut Plan, report: &mut ImportReport) {
     let mut base =
         PlannedRoute { name: site.word(0).trim_end_matches(',').to_owned(), place: site.place.clone(), ..PlannedRoute::default() };
-    let addresses = site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty());
+    let mut addresses = site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty());
     let ends_open = site.words.last().is_some_and(|word| word.ends_with(','));
-    let wrong = addresses.filter(|address| !listen(address, site, &mut base, plan, report)).next();
+    let wrong = addresses.find(|address| !listen(address, site, &mut base, plan, report));
     match (wrong, ends_open) {
         // Without the address, the site would answer for others.
         (Some(address), _) => report.closes(&site.place, "site", &format!("{address} is no address of a site"), &mut base.closed),

@@ -1,7 +1,7 @@
 //! `backend`: its servers, and what it changes.
 
-use super::condition::is_name;
-use super::rule::{DENY, RETURN, answer_of, words_left};
+use super::answer::{DENY, RETURN, answer_of, words_left};
+use super::lines::is_name;
 use super::{Line, Section, keywords, own};
 use crate::authority::{is_authority, is_port};
 use crate::pattern;
@@ -149,7 +149,7 @@ fn server(line: &Line, upstream: &mut PlannedUpstream, report: &mut ImportReport
     }
     match without.is_empty() {
         true => report.carried(place, "server"),
-        false => report.approximated(place, "server", format!("without {}, which have no counterpart", without.join(", "))),
+        false => report.approximated(place, "server", format!("no effect here: {}", without.join(", "))),
     }
     let weight = after("weight").and_then(|weight| weight.parse().ok()).unwrap_or(1);
     Some(PlannedTarget { url: format!("{}://{address}", if is_tls { "https" } else { "http" }), weight })

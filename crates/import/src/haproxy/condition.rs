@@ -1,6 +1,6 @@
 //! `acl`s and conditions that name them.
 
-use super::Line;
+use super::lines::{Line, is_name};
 use crate::authority::wrong_network;
 use crate::pattern::{escaped, searched};
 use crate::plan::{PlannedMatch, PlannedPath, PlannedValue};
@@ -128,11 +128,6 @@ impl Conditions {
             .map(|lists| lists.concat());
         all.map(|list| (!is_negated, list))
     }
-}
-
-/// Whether a text is a name: of an acl, a section, a server.
-pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
 }
 
 /// What fits both; `None` if nothing does.

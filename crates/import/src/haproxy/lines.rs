@@ -1,6 +1,5 @@
 //! Sections of HAProxy's configuration, with their lines in words.
 
-use super::condition::is_name;
 use crate::files::{ImportFailure, NamedFiles};
 use crate::report::Place;
 
@@ -117,4 +116,9 @@ fn words(line: &str) -> Option<Vec<String>> {
         list.push(word);
     }
     quote.is_none().then_some(list)
+}
+
+/// Whether a text is a name: of an acl, a section, a server.
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
 }

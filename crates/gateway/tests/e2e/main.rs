@@ -15,6 +15,7 @@ mod api_health;
 mod audit_files;
 mod audit_syslog;
 mod auth_alternatives;
+mod backend_health;
 mod bad_bodies;
 mod bad_clients;
 mod bad_credentials;

@@ -1,5 +1,5 @@
 import{$,Ago,Badge,Button,Copy,D,Dialog,E,Empty,ErrorBox,Fact,Facts,Failure,Field,LinkButton,Meter,Note,Panel,S,Toasts,base,call,count,developer,ended,enter,facts,
-full,get,go,he,i,k,link,load,own,pages,route,say,segment,signOut,silent,useLoaded,w}from"./chunk.js";var phone=matchMedia("(max-width: 719px)"),narrow=D(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pref\
+full,get,go,he,i,k,link,load,own,ownKeys,pages,route,say,segment,signOut,silent,useLoaded,w}from"./chunk.js";var phone=matchMedia("(max-width: 719px)"),narrow=D(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pref\
 ers-color-scheme: dark)"),theme=D(localStorage.getItem("theme")??"system"),dark=D(night.matches),update=()=>{dark.value=theme.value==="dark"||theme.value==="sys\
 tem"&&night.matches};night.addEventListener("change",update);k(()=>{localStorage.setItem("theme",theme.value),update(),document.documentElement.dataset.theme=dark.
 value?"dark":"light"});var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
@@ -8,19 +8,21 @@ teway sent. Traffic is not affected. ",i("small",{children:fault.message})]}):th
 await call("PUT","account",{name:String(form.get("name")??"")})),say("ok","Saved.")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("h1",{class:"\
 page",children:"Account"}),i(Panel,{children:i("div",{class:"body stack",children:[i(Facts,{children:i(Fact,{name:"Mail address",children:who.mail})}),i("form",
 {class:"stack",onSubmit:send,children:[i(Field,{label:"Name",children:i("input",{name:"name",value:who.name,maxLength:100,required:!0})}),i("p",{class:"row",children:[
-i(Button,{type:"submit",kind:"primary",children:"Save"}),i(Button,{icon:"out",onClick:()=>{signOut()},children:"Sign out"})]})]})]})})]})}function NewKey({made:{key:made,secret},api,close}){return secret?i(NewClient,{id:made,secret,api,close}):i(Dialog,{title:"Your key",close,footer:i(Button,{onClick:close,
-children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep the key now: it is shown only once."}),i("pre",{class:"line",children:[i("code",{"da\
-ta-key":!0,children:made}),i(Copy,{text:made,label:"Copy the key"})]}),api&&i(FirstCall,{api,made})]})}function NewClient({id,secret,api,close}){let command=api&&
-`curl -u '${id}:${secret}' -d grant_type=client_credentials '${new URL(api.token_path,base(api)).href}'`;return i(Dialog,{title:"Your client",close,footer:i(Button,
-{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep the secret now: it is shown only once."}),i("p",{children:"Client id"}),
-i("pre",{class:"line",children:[i("code",{"data-key":!0,children:id}),i(Copy,{text:id,label:"Copy the client id"})]}),i("p",{children:"Secret"}),i("pre",{class:"\
-line",children:[i("code",{"data-secret":!0,children:secret}),i(Copy,{text:secret,label:"Copy the secret"})]}),command&&i($,{children:[i("p",{children:["A token,\
- for the header ",i("code",{children:"Authorization: Bearer"}),":"]}),i("pre",{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"C\
-opy the command"})]})]})]})}function FirstCall({api,made}){let[answer,setAnswer]=w(null),url=base(api),command=`curl -H '${api.key_header||"Authorization"}: ${made}\
-' '${url}'`,send=async()=>{try{let response=await fetch(url,{headers:{[api.key_header||"Authorization"]:made},credentials:"omit",referrerPolicy:"no-referrer"});
-setAnswer(`The gateway answered with status ${response.status}.`)}catch{setAnswer("The browser could not reach the gateway.")}};return i($,{children:[i("p",{children:[
-"A first call of ",api.name,":"]}),i("pre",{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]}),i("p",{class:"\
-row",children:[i(Button,{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}function Usage({application}){let path=`applications/${encodeURIComponent(application.id)}/usage`,found=useLoaded(()=>get(path),[application]);if(found.failure)
+i(Button,{type:"submit",kind:"primary",children:"Save"}),i(Button,{icon:"out",onClick:()=>{signOut()},children:"Sign out"})]})]})]})})]})}function remember(made,product,application){return made.secret||(ownKeys.value=[...ownKeys.value,{id:made.id,key:made.key,tail:made.key.slice(-4),product,application}]),
+made}function forget(id){ownKeys.value=ownKeys.value.filter(one=>one.id!==id)}function NewKey({made:{key:made,secret},api,close}){return secret?i(NewClient,{id:made,
+secret,api,close}):i(Dialog,{title:"Your key",close,footer:i(Button,{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep t\
+he key now: it is shown only once."}),i("pre",{class:"line",children:[i("code",{"data-key":!0,children:made}),i(Copy,{text:made,label:"Copy the key"})]}),api&&i(
+FirstCall,{api,made})]})}function NewClient({id,secret,api,close}){let command=api&&`curl -u '${id}:${secret}' -d grant_type=client_credentials '${new URL(api.token_path,
+base(api)).href}'`;return i(Dialog,{title:"Your client",close,footer:i(Button,{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"\
+Keep the secret now: it is shown only once."}),i("p",{children:"Client id"}),i("pre",{class:"line",children:[i("code",{"data-key":!0,children:id}),i(Copy,{text:id,
+label:"Copy the client id"})]}),i("p",{children:"Secret"}),i("pre",{class:"line",children:[i("code",{"data-secret":!0,children:secret}),i(Copy,{text:secret,label:"\
+Copy the secret"})]}),command&&i($,{children:[i("p",{children:["A token, for the header ",i("code",{children:"Authorization: Bearer"}),":"]}),i("pre",{class:"li\
+ne",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]})]})]})}function FirstCall({api,made}){let[answer,setAnswer]=w(null),
+url=base(api),command=`curl ${api.key_header&&`-H '${api.key_header}: ${made}' `}'${url}'`,send=async()=>{try{let response=await fetch(url,{headers:api.key_header?
+{[api.key_header]:made}:{},credentials:"omit",referrerPolicy:"no-referrer"});setAnswer(`The gateway answered with status ${response.status}.`)}catch{setAnswer("\
+The browser could not reach the gateway. Try the line above in a terminal.")}};return i($,{children:[i("p",{children:["A first call of ",api.name,":"]}),i("pre",
+{class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]}),facts.value?.try_it&&i("p",{class:"row",children:[i(Button,
+{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}function Usage({application}){let path=`applications/${encodeURIComponent(application.id)}/usage`,found=useLoaded(()=>get(path),[application]);if(found.failure)
 return i(ErrorBox,{failure:found.failure,retry:found.again});let keys=found.value?.keys;if(!keys)return null;let refusals=keys.flatMap(key=>key.refusals.map(refusal=>({
 key,refusal}))),save=async()=>{try{let link2=document.createElement("a");link2.href=URL.createObjectURL(new Blob([await get(`${path}.csv`)],{type:"text/csv"})),
 link2.download="usage.csv",link2.click(),URL.revokeObjectURL(link2.href)}catch(failure){say("bad",failure.message)}},requests=key=>key.usage.reduce((sum,row)=>sum+
@@ -57,22 +59,23 @@ i",{children:application.name})}),i(Button,{kind:"danger",icon:"trash",onClick:(
 key",title:"No plans yet",children:i(LinkButton,{href:"#/",children:"Find an API"})}),application.grants.map(grant=>i(GrantPanel,{application,grant,product:products.
 value?.products.find(one=>one.id===grant.product),again:found.again},grant.id)),application.grants.some(grant=>grant.keys.length>0)&&i(Usage,{application})]})}function GrantPanel({
 application,grant,product,again}){let[made,setMade]=w(null),[rotated,setRotated]=w(null),path=`applications/${application.id}/grants/${grant.id}`,run=async work=>{
-try{await work(),again()}catch(failure){say("bad",failure.message)}},add=()=>run(async()=>setMade(await call("POST",`${path}/keys`))),remove=key=>{confirm(`Remo\
-ve the key that ends with ${key.tail}? It stops working at once.`)&&run(()=>call("DELETE",`${path}/keys/${key.id}`))},giveUp=()=>{confirm("Give this plan up? It\
-s keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.plans.find(one=>one.id===grant.plan)?.name??grant.plan,[tone,words]=STATES[grant.state];
-return i(Panel,{title:product?.name??grant.product,note:plan,actions:i($,{children:[i(Badge,{tone,children:words}),grant.state==="approved"&&i(Button,{icon:"plu\
-s",onClick:()=>{add()},children:"New key"}),grant.state!=="suspended"&&i(Button,{kind:"quiet",icon:"trash","aria-label":`Give up ${product?.name??grant.product}`,
-onClick:giveUp})]}),children:[grant.answer&&i("p",{class:"body",children:["The answer says: ",i("bdi",{children:grant.answer})]}),i("ul",{class:"body rows",children:[
-grant.keys.map(key=>i("li",{children:[i("div",{children:[i("code",{children:["…",key.tail]}),i("small",{children:["made ",i(Ago,{at:key.created_unix_s}),key.ends_unix_s>
-0&&i($,{children:[", ends ",full(key.ends_unix_s)]})]})]}),key.ends_unix_s===0&&grant.state==="approved"&&i(Button,{icon:"refresh",onClick:()=>setRotated(key),children:"\
-Rotate"}),i(Button,{kind:"quiet",icon:"trash","aria-label":`Remove the key that ends with ${key.tail}`,onClick:()=>remove(key)})]},key.id)),grant.keys.length===
-0&&grant.state==="approved"&&i("li",{children:"There are no keys yet."})]}),made&&i(NewKey,{made,api:product?.apis[0],close:()=>setMade(null)}),rotated&&i(Rotate,
-{path:`${path}/keys/${rotated.id}/rotate`,close:()=>setRotated(null),done:key=>{setRotated(null),setMade(key),again()}})]})}function Rotate({path,close,done}){let[
-refused,setRefused]=w(null);return i(Dialog,{title:"Rotate the key",close,children:i("form",{class:"stack",onSubmit:async event=>{event.preventDefault();let form=new FormData(
-event.currentTarget);try{done(await call("POST",path,{overlap_s:Number(form.get("overlap"))}))}catch(failure){setRefused(failure)}},children:[refused!==null&&i(
-ErrorBox,{failure:refused}),i(Field,{label:"The old key goes on working for",children:i("select",{name:"overlap",children:[i("option",{value:"3600",children:"an\
- hour"}),i("option",{value:"86400",selected:!0,children:"a day"}),i("option",{value:"604800",children:"a week"}),i("option",{value:"2592000",children:"30 days"}),
-i("option",{value:"0",children:"no time"})]})}),i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:"Make a new key"})})]})})}var pages2=null;function later(name){return function(props){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages2?.[name];return S(()=>{Page||import("./later.js").
+try{await work(),again()}catch(failure){say("bad",failure.message)}},shown=key=>setMade(remember(key,grant.product,application.name)),add=()=>run(async()=>shown(
+await call("POST",`${path}/keys`))),remove=key=>{confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)&&run(async()=>{await call("DELE\
+TE",`${path}/keys/${key.id}`),forget(key.id)})},giveUp=()=>{confirm("Give this plan up? Its keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.
+plans.find(one=>one.id===grant.plan)?.name??grant.plan,[tone,words]=STATES[grant.state];return i(Panel,{title:product?.name??grant.product,note:plan,actions:i($,
+{children:[i(Badge,{tone,children:words}),grant.state==="approved"&&i(Button,{icon:"plus",onClick:()=>{add()},children:"New key"}),grant.state!=="suspended"&&i(
+Button,{kind:"quiet",icon:"trash","aria-label":`Give up ${product?.name??grant.product}`,onClick:giveUp})]}),children:[grant.answer&&i("p",{class:"body",children:[
+"The answer says: ",i("bdi",{children:grant.answer})]}),i("ul",{class:"body rows",children:[grant.keys.map(key=>i("li",{children:[i("div",{children:[i("code",{children:[
+"…",key.tail]}),i("small",{children:["made ",i(Ago,{at:key.created_unix_s}),key.ends_unix_s>0&&i($,{children:[", ends ",full(key.ends_unix_s)]})]})]}),key.ends_unix_s===
+0&&grant.state==="approved"&&i(Button,{icon:"refresh",onClick:()=>setRotated(key),children:"Rotate"}),i(Button,{kind:"quiet",icon:"trash","aria-label":`Remove t\
+he key that ends with ${key.tail}`,onClick:()=>remove(key)})]},key.id)),grant.keys.length===0&&grant.state==="approved"&&i("li",{children:"There are no keys yet\
+."})]}),made&&i(NewKey,{made,api:product?.apis[0],close:()=>setMade(null)}),rotated&&i(Rotate,{path:`${path}/keys/${rotated.id}/rotate`,close:()=>setRotated(null),
+done:key=>{setRotated(null),shown(key),again()}})]})}function Rotate({path,close,done}){let[refused,setRefused]=w(null);return i(Dialog,{title:"Rotate the key",
+close,children:i("form",{class:"stack",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);try{done(await call("POST",path,
+{overlap_s:Number(form.get("overlap"))}))}catch(failure){setRefused(failure)}},children:[refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"The old k\
+ey goes on working for",children:i("select",{name:"overlap",children:[i("option",{value:"3600",children:"an hour"}),i("option",{value:"86400",selected:!0,children:"\
+a day"}),i("option",{value:"604800",children:"a week"}),i("option",{value:"2592000",children:"30 days"}),i("option",{value:"0",children:"no time"})]})}),i("p",{
+class:"row end",children:i(Button,{type:"submit",kind:"primary",children:"Make a new key"})})]})})}var pages2=null;function later(name){return function(props){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages2?.[name];return S(()=>{Page||import("./later.js").
 then(found=>{pages2=found,again(turn=>turn+1)},setFailure)},[]),failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?
 i(Page,{...props}):null}}var Markdown=later("Markdown"),KINDS={openapi:"OpenAPI",graphql:"GraphQL",mcp:"MCP"};function Catalogue(){let found=useLoaded(()=>get("products"),[developer.value?.
 id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let products=found.value?.products;return i($,{children:[i("h1",{class:"page",
@@ -91,15 +94,15 @@ i("div",{children:[i("strong",{children:api.name}),i("small",{children:i("code",
 null)})]}):null}function Ask({product,plan,close}){let found=useLoaded(()=>get("applications"),[plan.id]),[made,setMade]=w(null),[refused,setRefused]=w(null),[busy,
 setBusy]=w(!1),applications=found.value?.applications.filter(one=>!one.grants.some(grant=>grant.product===product.id&&grant.state!=="rejected"));if(made)return i(
 NewKey,{made,api:product.apis[0],close:()=>go(link(["applications",made.application]))});let send=async event=>{event.preventDefault();let form=new FormData(event.
-currentTarget);setBusy(!0),setRefused(null);try{let application=String(form.get("application")??"")||(await call("POST","applications",{team:developer.value?.teams[0],
-name:String(form.get("name")??"")})).id,{grant}=await call("POST",`applications/${application}/grants`,{product:product.id,plan:plan.id,reason:String(form.get("\
-reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let{key,secret}=await call("POST",`applications/${application}/grants/${grant}\
-/keys`);setMade({key,secret,application})}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(Dialog,{title:`${product.name}: ${plan.name}`,close,
-children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{failure:refused}),applications&&applications.length>0&&i(Field,{label:"Appl\
-ication",children:i("select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.name},one.id)),i("option",{value:"",children:"\
-A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`My ${product.name} application`,required:!0})}),
-!plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),i("p",{class:"row end",children:i(Button,
-{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,above,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"\
+currentTarget);setBusy(!0),setRefused(null);try{let chosen=String(form.get("application")??""),{id:application,name}=applications?.find(one=>one.id===chosen)??await call(
+"POST","applications",{team:developer.value?.teams[0],name:String(form.get("name")??"")}),{grant}=await call("POST",`applications/${application}/grants`,{product:product.
+id,plan:plan.id,reason:String(form.get("reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let key=remember(await call("POST",`\
+applications/${application}/grants/${grant}/keys`),product.id,name);setMade({...key,application})}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(
+Dialog,{title:`${product.name}: ${plan.name}`,close,children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{failure:refused}),applications&&
+applications.length>0&&i(Field,{label:"Application",children:i("select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.
+name},one.id)),i("option",{value:"",children:"A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`\
+My ${product.name} application`,required:!0})}),!plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),
+i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}function Door({title,action,send,children,above,below}){let[busy,setBusy]=w(!1),[refused,setRefused]=w(null);return i("div",{class:"door",children:i("form",{class:"\
 panel",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);setBusy(!0),setRefused(null);try{await send(form)}catch(failure){
 setRefused(`${failure.message.replace(/[.]?$/,".")}`)}finally{setBusy(!1)}},children:[i("h1",{children:title}),above,children,refused&&i("p",{class:"bad",role:"\
 alert",children:refused}),i(Button,{kind:"primary",type:"submit",disabled:busy,children:action}),below]})})}var text=(form,name)=>String(form.get(name)??"");function Mail(){

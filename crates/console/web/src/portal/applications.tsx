@@ -8,7 +8,7 @@ import { Ago, Badge, Button, Empty, ErrorBox, Field, LinkButton, Panel, type Ton
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import { NewKey, type Made } from "./keys";
+import { NewKey, forget, remember, type Made } from "./keys";
 import { Usage } from "./usage";
 import { developer, type Application, type Grant, type Key, type Product, type Team } from "./state";
 
@@ -86,8 +86,9 @@ function GrantPanel({ application, grant, product, again }: { application: Appli
   const run = async (work: () => Promise<unknown>) => {
     try { await work(); again(); } catch (failure) { say("bad", (failure as Error).message); }
   };
-  const add = () => run(async () => setMade(await call<Made>("POST", `${path}/keys`)));
-  const remove = (key: Key) => { if (confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)) void run(() => call("DELETE", `${path}/keys/${key.id}`)); };
+  const shown = (key: Made) => setMade(remember(key, grant.product, application.name));
+  const add = () => run(async () => shown(await call<Made>("POST", `${path}/keys`)));
+  const remove = (key: Key) => { if (confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)) void run(async () => { await call("DELETE", `${path}/keys/${key.id}`); forget(key.id); }); };
   const giveUp = () => { if (confirm("Give this plan up? Its keys stop working at once.")) void run(() => call("DELETE", path)); };
   const plan = product?.plans.find((one) => one.id === grant.plan)?.name ?? grant.plan;
   const [tone, words] = STATES[grant.state];
@@ -103,7 +104,7 @@ function GrantPanel({ application, grant, product, again }: { application: Appli
       ))}
       {grant.keys.length === 0 && grant.state === "approved" && <li>There are no keys yet.</li>}</ul>
       {made && <NewKey made={made} api={product?.apis[0]} close={() => setMade(null)} />}
-      {rotated && <Rotate path={`${path}/keys/${rotated.id}/rotate`} close={() => setRotated(null)} done={(key) => { setRotated(null); setMade(key); again(); }} />}
+      {rotated && <Rotate path={`${path}/keys/${rotated.id}/rotate`} close={() => setRotated(null)} done={(key) => { setRotated(null); shown(key); again(); }} />}
     </Panel>
   );
 }

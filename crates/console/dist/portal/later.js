@@ -355,24 +355,28 @@ if(e)return Promise.reject(t);throw t}}},q=new Me;function x(r,e){return q.parse
 xe(x.defaults),x},x.getDefaults=V,x.defaults=P;function Oe(...r){return q.use(...r),x.defaults=q.defaults,xe(x.defaults),x}x.use=Oe,x.walkTokens=function(r,e){return q.
 walkTokens(r,e)},x.parseInline=q.parseInline,x.Parser=A,x.parser=A.parse,x.Renderer=U2,x.TextRenderer=ne,x.Lexer=R,x.lexer=R.lex,x.Tokenizer=C,x.Hooks=j,x.parse=
 x;var Nt=x.options,Ft=x.setOptions,Wt=x.walkTokens,Xt=x.parseInline;var Ut=A.parse,Kt=R.lex;var CHARS_MAX=3e5;function Markdown({text:text2}){return text2.length>CHARS_MAX?i("pre",{class:"markdown",children:text2}):i("div",{class:"markdown",children:blocks(
-levelled(Kt(text2)))})}function levelled(tokens){let open=[];return tokens.map(token=>{if(token.type!=="heading")return token;for(;open.length>0&&(open.at(-1)??
-0)>=token.depth;)open.pop();return open.push(token.depth),{...token,depth:open.length}})}function blocks(tokens){return tokens.map(block)}function block(token,index){
-switch(token.type){case"heading":return heading(token,index);case"paragraph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.
-tokens?spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquot\
-e":return i("blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i(
-"li",{children:blocks(item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"t\
-able":{let table=token;return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:table.header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.
-map((cell,place)=>i("td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:
-return i("p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.
-depth===2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.
-type){case"strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"de\
-l":return i("del",{children:spans(token.tokens)},index);case"codespan":return i("code",{children:token.text},index);case"br":return i("br",{},index);case"link":{
-let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"imag\
-e":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i(
-"span",{children:decoded(token.text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(
-href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39\
-;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){
+levelled(Kt(text2)))})}function plain(text2){return text2.length>CHARS_MAX?text2:words(Kt(text2)).replace(/\s+/g," ").trim()}function words(tokens){return tokens.
+map(token=>{switch(token.type){case"list":return token.items.map(item=>words(item.tokens)).join(" ");case"table":return[token.header,...token.rows].flat().map(cell=>words(
+cell.tokens)).join(" ");case"space":case"hr":case"br":case"def":return" ";default:return"tokens"in token&&token.tokens?words(token.tokens)+(BLOCKS.includes(token.
+type)?" ":""):"text"in token?decoded(String(token.text))+(BLOCKS.includes(token.type)?" ":""):token.raw}}).join("")}var BLOCKS=["heading","paragraph","code","bl\
+ockquote","html"];function levelled(tokens){let open=[];return tokens.map(token=>{if(token.type!=="heading")return token;for(;open.length>0&&(open.at(-1)??0)>=token.
+depth;)open.pop();return open.push(token.depth),{...token,depth:open.length}})}function blocks(tokens){return tokens.map(block)}function block(token,index){switch(token.
+type){case"heading":return heading(token,index);case"paragraph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.tokens?
+spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquote":return i(
+"blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i("li",{children:blocks(
+item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"table":{let table=token;
+return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:table.
+header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place)=>i(
+"td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i(
+"p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.depth===
+2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.type){case"\
+strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"del":return i(
+"del",{children:spans(token.tokens)},index);case"codespan":return i("code",{children:token.text},index);case"br":return i("br",{},index);case"link":{let{href,tokens}=token,
+to=safe(href);return to?i("a",{href:to,rel:"noreferrer",children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"image":return token.href.startsWith(
+"data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i("span",{children:decoded(token.
+text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(href);return["ht\
+tps:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39;":"'","&nbsp;":"\
+ "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){
 return typeof value=="string"?value:""}var read=new WeakMap;function members(value){let from=object(value),found=read.get(from);return found||read.set(from,found=
 Object.entries(from).slice(0,100)),found}function resolved(document,value){let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!=
 "string")return at2;if(reference.length>500||!/^#(\/|$)/.test(reference))return{description:reference.slice(0,500)};at2=reference==="#"?document:reference.slice(
@@ -388,10 +392,10 @@ return;let at2=object(resolved(document,value));if(at2!==value&&typeof value?.$r
 at2),isNullable||=at2.nullable===!0||at2.type==="null"||list(at2.type).includes("null"),list(at2.allOf).slice(0,PARTS_MAX).forEach(gather);for(let[member,how]of[
 ["oneOf","One of"],["anyOf","Any of"]]){let all=list(at2[member]).slice(0,100),options=all.filter(one=>object(resolved(document,one)).type!=="null");isNullable||=
 options.length<all.length,options.length===1?gather(options[0]):options.length>1&&choices.push({how,options,...told(at2.discriminator,options)})}}};gather(given);
-let words=Object.fromEntries(WORDS.map(word=>[word,parts.find(part=>part[word]!==void 0)?.[word]])),properties=new Map,required=new Set;for(let part of parts){for(let[
-name,value]of members(part.properties))properties.size<100&&!properties.has(name)&&properties.set(name,value);for(let name of list(part.required).slice(0,100))required.
-add(text(name))}let isList=words.type==="array"||list(words.type).includes("array")||words.type===void 0&&words.items!==void 0,shape={name:text(words.title).slice(
-0,60)||named(given),words,properties:[...properties],required,choices,isList,isNullable};return shapes.set(given,shape),shape}function told(discriminator,options){
+let words2=Object.fromEntries(WORDS.map(word=>[word,parts.find(part=>part[word]!==void 0)?.[word]])),properties=new Map,required=new Set;for(let part of parts){
+for(let[name,value]of members(part.properties))properties.size<100&&!properties.has(name)&&properties.set(name,value);for(let name of list(part.required).slice(
+0,100))required.add(text(name))}let isList=words2.type==="array"||list(words2.type).includes("array")||words2.type===void 0&&words2.items!==void 0,shape={name:text(
+words2.title).slice(0,60)||named(given),words:words2,properties:[...properties],required,choices,isList,isNullable};return shapes.set(given,shape),shape}function told(discriminator,options){
 let mapping=members(object(discriminator).mapping),value=option=>mapping.find(([,to])=>text(to)!==""&&(to===option?.$ref||to===named(option)))?.[0]??named(option),
 member=text(object(discriminator).propertyName);return{member,values:member?options.map(value):[]}}function ofOthers(shape){let{additionalProperties:others}=shape.
 words;return others&&typeof others=="object"?others:others===!0&&shape.properties.length===0?{}:null}var insides=new WeakMap;function hasInside(document,schema,looked=0){
@@ -399,33 +403,33 @@ let given=object(schema),known=insides.get(given);if(known!==void 0||looked>LOOK
 ...shape.isList?[shape.words.items,...list(shape.words.prefixItems).slice(0,20)]:[],ofOthers(shape)],found=shape.properties.length>0||shape.choices.length>0||members(
 shape.words.patternProperties).length>0||inner.some(one=>one&&typeof one=="object"&&hasInside(document,one,looked+1));return insides.set(given,found),found}function kind(document,schema,nested=0){
 if(schema===!1)return"nothing";let shape=shapeOf(document,schema),{type,format,const:constant}=shape.words,types=(Array.isArray(type)?type.slice(0,20):[type]).map(
-text).filter(one=>one&&one!=="null"),others=ofOthers(shape),words;constant!==void 0?words=`always ${written(constant)}`:shape.isList?words=nested<NESTED_MAX?`li\
-st of ${kind(document,shape.words.items,nested+1)}`:"list":shape.properties.length===0&&others?words=nested<NESTED_MAX?`map of ${kind(document,others,nested+1)}`:
-"map":shape.properties.length>0||types[0]==="object"?words=shape.name||"object":shape.choices[0]?words=shape.name||`${shape.choices[0].how.toLowerCase()} ${shape.
-choices[0].options.length}`:words=types.join(" or ")||(shape.isNullable?"":"anything");let more=[format?`(${text(format)})`:"",Array.isArray(shape.words.enum)?`\
-: ${shape.words.enum.slice(0,20).map(written).join(", ")}${shape.words.enum.length>20?", …":""}`:""];return[words+(more[0]?` ${more[0]}`:"")+more[1],shape.isNullable?
-"null":""].filter(Boolean).join(" or ")}function limits(document,schema){let{words}=shapeOf(document,schema),number=value=>typeof value=="number"?value:null,range=(least,most,unit)=>{
-let[from,to]=[number(least),number(most)];return from!==null&&to!==null?from===to?`${from}${unit}`:`${from} to ${to}${unit}`:from!==null?`${from} or more${unit}`:
-to!==null?`at most ${to}${unit}`:""},above=words.exclusiveMinimum===!0?number(words.minimum):number(words.exclusiveMinimum),below=words.exclusiveMaximum===!0?number(
-words.maximum):number(words.exclusiveMaximum),examples=words.example!==void 0?[words.example]:list(words.examples).slice(0,3);return[range(words.exclusiveMinimum===
-!0?null:words.minimum,words.exclusiveMaximum===!0?null:words.maximum,""),above!==null?`more than ${above}`:"",below!==null?`less than ${below}`:"",number(words.
-multipleOf)!==null?`a multiple of ${words.multipleOf}`:"",range(words.minLength,words.maxLength," characters"),text(words.pattern)?`matches ${written(words.pattern)}`:
-"",range(words.minItems,words.maxItems," entries"),words.uniqueItems===!0?"all different":"",range(words.minProperties,words.maxProperties," members"),text(words.
-contentMediaType),text(words.contentEncoding),words.not&&typeof words.not=="object"?`not ${kind(document,words.not)}`:"",words.default!==void 0?`default ${written(
-words.default)}`:"",...examples.map(one=>`example ${written(one)}`)].filter(Boolean)}var DEPTH_MAX=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
+text).filter(one=>one&&one!=="null"),others=ofOthers(shape),words2;constant!==void 0?words2=`always ${written(constant)}`:shape.isList?words2=nested<NESTED_MAX?
+`list of ${kind(document,shape.words.items,nested+1)}`:"list":shape.properties.length===0&&others?words2=nested<NESTED_MAX?`map of ${kind(document,others,nested+
+1)}`:"map":shape.properties.length>0||types[0]==="object"?words2=shape.name||"object":shape.choices[0]?words2=shape.name||`${shape.choices[0].how.toLowerCase()}\
+ ${shape.choices[0].options.length}`:words2=types.join(" or ")||(shape.isNullable?"":"anything");let more=[format?`(${text(format)})`:"",Array.isArray(shape.words.
+enum)?`: ${shape.words.enum.slice(0,20).map(written).join(", ")}${shape.words.enum.length>20?", …":""}`:""];return[words2+(more[0]?` ${more[0]}`:"")+more[1],shape.
+isNullable?"null":""].filter(Boolean).join(" or ")}function limits(document,schema){let{words:words2}=shapeOf(document,schema),number=value=>typeof value=="numb\
+er"?value:null,range=(least,most,unit)=>{let[from,to]=[number(least),number(most)];return from!==null&&to!==null?from===to?`${from}${unit}`:`${from} to ${to}${unit}`:
+from!==null?`${from} or more${unit}`:to!==null?`at most ${to}${unit}`:""},above=words2.exclusiveMinimum===!0?number(words2.minimum):number(words2.exclusiveMinimum),
+below=words2.exclusiveMaximum===!0?number(words2.maximum):number(words2.exclusiveMaximum),examples=words2.example!==void 0?[words2.example]:list(words2.examples).
+slice(0,3);return[range(words2.exclusiveMinimum===!0?null:words2.minimum,words2.exclusiveMaximum===!0?null:words2.maximum,""),above!==null?`more than ${above}`:
+"",below!==null?`less than ${below}`:"",number(words2.multipleOf)!==null?`a multiple of ${words2.multipleOf}`:"",range(words2.minLength,words2.maxLength," chara\
+cters"),text(words2.pattern)?`matches ${written(words2.pattern)}`:"",range(words2.minItems,words2.maxItems," entries"),words2.uniqueItems===!0?"all different":"",
+range(words2.minProperties,words2.maxProperties," members"),text(words2.contentMediaType),text(words2.contentEncoding),words2.not&&typeof words2.not=="object"?`\
+not ${kind(document,words2.not)}`:"",words2.default!==void 0?`default ${written(words2.default)}`:"",...examples.map(one=>`example ${written(one)}`)].filter(Boolean)}var DEPTH_MAX=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
 given.example)}];let named2=members(given.examples).slice(0,20).map(([name,one])=>({name,value:object(resolved(document,one))})).filter(one=>one.value.value!==void 0);
 if(named2.length>0)return named2.map(({name,value})=>({title:text(value.summary)||name,text:laidOut(value.value)}));if(given.schema===void 0)return[];let made=exampleOf(
 document,given.schema,isRequest);return made===void 0?[]:[{title:"Example",text:laidOut(made)}]}function exampleOf(document,schema,isRequest,above=[],budget={left:VALUES_OF_ONE_MAX}){
-let at2=resolved(document,schema);if(above.length>DEPTH_MAX||budget.left--<=0||above.includes(at2))return;let shape=shapeOf(document,schema),{words}=shape,given=[
-words.example,list(words.examples)[0],words.default,words.const,list(words.enum)[0]].find(one=>one!==void 0);if(given!==void 0)return given;let inner=one=>exampleOf(
-document,one,isRequest,[...above,at2],budget);if(shape.isList)return[words.items===void 0?void 0:inner(words.items)].filter(one=>one!==void 0);let chosen2=shape.
-choices.map(choice=>({value:inner(choice.options[0]),choice})),type=text(words.type)||text(list(words.type).find(one=>one!=="null"));if(shape.properties.length===
+let at2=resolved(document,schema);if(above.length>DEPTH_MAX||budget.left--<=0||above.includes(at2))return;let shape=shapeOf(document,schema),{words:words2}=shape,
+given=[words2.example,list(words2.examples)[0],words2.default,words2.const,list(words2.enum)[0]].find(one=>one!==void 0);if(given!==void 0)return given;let inner=one=>exampleOf(
+document,one,isRequest,[...above,at2],budget);if(shape.isList)return[words2.items===void 0?void 0:inner(words2.items)].filter(one=>one!==void 0);let chosen2=shape.
+choices.map(choice=>({value:inner(choice.options[0]),choice})),type=text(words2.type)||text(list(words2.type).find(one=>one!=="null"));if(shape.properties.length===
 0&&chosen2[0]&&type!=="object")return withTold(chosen2[0].value,chosen2[0].choice);if(shape.properties.length>0||type==="object"||ofOthers(shape)){let own=shape.
 properties.filter(([,one])=>!(isRequest?shapeOf(document,one).words.readOnly:shapeOf(document,one).words.writeOnly)).map(([name,one])=>[name,inner(one)]).filter(
 ([,value])=>value!==void 0),others=shape.properties.length===0&&chosen2.length===0?ofOthers(shape):null,other=others&&Object.keys(others).length>0?inner(others):
 void 0;return Object.fromEntries([...own,...chosen2.flatMap(({value,choice})=>Object.entries(object(withTold(value,choice)))),...other!==void 0?[["name",other]]:
-[]])}switch(type){case"string":return ofFormat(text(words.format));case"integer":case"number":return typeof words.minimum=="number"?words.minimum+(words.exclusiveMinimum===
-!0?1:0):typeof words.exclusiveMinimum=="number"?words.exclusiveMinimum+1:0;case"boolean":return!0;default:return}}function withTold(value,choice){return choice.
+[]])}switch(type){case"string":return ofFormat(text(words2.format));case"integer":case"number":return typeof words2.minimum=="number"?words2.minimum+(words2.exclusiveMinimum===
+!0?1:0):typeof words2.exclusiveMinimum=="number"?words2.exclusiveMinimum+1:0;case"boolean":return!0;default:return}}function withTold(value,choice){return choice.
 member&&choice.values[0]&&value&&typeof value=="object"&&!Array.isArray(value)?Object.fromEntries([[choice.member,choice.values[0]],...Object.entries(value).filter(
 ([name])=>name!==choice.member)]):value}function ofFormat(format){switch(format){case"date-time":return"2026-01-31T12:00:00Z";case"date":return"2026-01-31";case"\
 time":return"12:00:00Z";case"uuid":return"3f2b8c1e-5d4a-4e6f-9a7b-0c1d2e3f4a5b";case"email":return"ada@example.com";case"uri":case"url":return"https://example.c\
@@ -438,11 +442,11 @@ at2)}for(let[,name=""]of path.matchAll(/\{([^{}]+)\}/g))found.has(`path ${name}`
 return[...found.values()].slice(0,100)}function tagsOf(document,operations){let tags=new Map;for(let one of list(document.tags).slice(0,100))tags.set(text(one?.
 name),{name:text(one?.name),description:text(one?.description),operations:[]});for(let operation of operations){let name=text(list(operation.value.tags)[0]),tag=tags.
 get(name)??{name,description:"",operations:[]};tag.operations.push(operation),tags.set(name,tag)}return[...tags.values()].filter(tag=>tag.operations.length>0)}function has({
-method,path,value},words){let all=[method,path,text(value.summary),text(value.operationId),...list(value.tags).slice(0,100).map(text)].join(" ").toLowerCase();return words.
-every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(one=>members(one).
-map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(scheme.in)} ${text(
-scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],wanted=list(scopes).
-slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
+method,path,value},words2){let all=[method,path,text(value.summary),text(value.operationId),...list(value.tags).slice(0,100).map(text)].join(" ").toLowerCase();
+return words2.every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(
+one=>members(one).map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(
+scheme.in)} ${text(scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],
+wanted=list(scopes).slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
 {children:[i("code",{children:kind(document,schema)})," ",i(Marks,{document,schema})]}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,
 {document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
 schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX2||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
@@ -459,16 +463,16 @@ document,choice,budget}){return budget.left-=choice.options.length,i("div",{clas
 ", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i($,{children:[i("code",{children:kind(document,option)}),
 choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,option)||text(shapeOf(document,option).words.description)?
 i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,schema:option})]},index)})]})}function Marks({
-document,schema}){let{words}=shapeOf(document,schema);return i($,{children:[words.readOnly===!0&&i(Badge,{tone:"muted",children:"read only"}),words.writeOnly===
-!0&&i(Badge,{tone:"muted",children:"write only"}),words.deprecated===!0&&i(Badge,{tone:"warn",children:"deprecated"}),limits(document,schema).map((one,index)=>i(
-"small",{class:"limit",children:one},index))]})}function Words({children}){let words=text(children);return words?words.length>WORDS_MAX?i("p",{class:"as-written",
-children:[words.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words}):null}function Folded({title,children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(
-event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
-text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words}=shapeOf(document,given.schema),value=own??words.example??
-list(words.examples)[0]??words.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
+document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{tone:"muted",children:"read only"}),words2.writeOnly===
+!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"deprecated"}),limits(document,schema).map((one,index)=>i(
+"small",{class:"limit",children:one},index))]})}function Words({children}){let words2=text(children);return words2?words2.length>WORDS_MAX?i("p",{class:"as-writ\
+ten",children:[words2.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words2}):null}function Folded({title,children}){let[isOpen,setOpen]=w(!1);return i("details",
+{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
+text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
+example??list(words2.examples)[0]??words2.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
 null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
 `):laidOut(value),FORMS=["application/x-www-form-urlencoded","multipart/form-data"];function startOf(document,type,media){let{schema}=object(media),isBinary=one=>{
-let{words}=shapeOf(document,one);return words.format==="binary"||text(words.contentMediaType)!==""&&!words.contentEncoding};if(FORMS.includes(type.toLowerCase().
+let{words:words2}=shapeOf(document,one);return words2.format==="binary"||text(words2.contentMediaType)!==""&&!words2.contentEncoding};if(FORMS.includes(type.toLowerCase().
 split(";")[0]?.trim()??"")){let shape=shapeOf(document,schema),example2=object(object(media).example??exampleOf(document,schema,!0));return{text:"",fields:shape.
 properties.filter(([,one])=>shapeOf(document,one).words.readOnly!==!0).map(([name,one])=>({name,schema:one,isRequired:shape.required.has(name),isFile:isBinary(one),
 value:isBinary(one)?null:typedAs(Object.hasOwn(example2,name)?example2[name]:void 0)}))}}if(schema!==void 0&&isBinary(schema)||/^(image|audio|video|font)\/|octet-stream|\/(pdf|zip|gzip)\b/.
@@ -493,7 +497,7 @@ value}}})})]})}var ANSWER_MS_MAX=2e4,SHOWN_BYTES_MAX=1e5,LAID_OUT_CHARS_MAX=3e5,
 "header"&&(OWN.includes(name)||name===api.key_header.toLowerCase()))}function prepare(document,api,method,path,given,key){let query=[],headers=[],cookies=[],filled=path.
 replace(/[?#]/g,encodeURIComponent);for(let{parameter,value}of given){let name=text(parameter?.name),place=text(parameter?.in);if(!isAsked(api,parameter)||value===
 ""&&place!=="path")continue;let pairs=serialised(document,parameter,value);place==="path"?filled=filled.replaceAll(`{${name}}`,()=>pairs[0]?.[1]??""):place==="q\
-uery"?query.push(...pairs.map(([one,words])=>`${encodeURIComponent(one)}=${words}`)):place==="cookie"?cookies.push(...pairs.map(([one,words])=>`${one}=${words}`)):
+uery"?query.push(...pairs.map(([one,words2])=>`${encodeURIComponent(one)}=${words2}`)):place==="cookie"?cookies.push(...pairs.map(([one,words2])=>`${one}=${words2}`)):
 place==="header"&&headers.push([name,pairs[0]?.[1]??""])}let root=base(api),url=root.replace(/\/$/,"")+(filled.startsWith("/")?filled:`/${filled}`);if(/\/(\.|%2e){1,2}(\/|$)/i.
 test(filled)||!new URL(url).href.startsWith(new URL(root).href))throw new Error("This path leads out of the API, so it is not called.");headers.push(...keyHeaders(
 api,key));for(let[name,value]of headers)try{new Headers([[name,value]])}catch{throw new Error(`The header ${name} cannot have this name or value.`)}return{method:method.
@@ -520,7 +524,7 @@ or may not read its answer. Check your network, and try the curl line in a termi
 test(type);async function beginning(response,most){let reader=response.body?.getReader(),decoder=new TextDecoder,text2="",bytes2=0;try{for(;reader&&bytes2<=most;){
 let{done,value}=await reader.read();if(done)return{text:text2,bytes:bytes2,isCut:!1};text2+=decoder.decode(bytes2+value.length>most?value.subarray(0,most-bytes2):
 value,{stream:!0}),bytes2+=value.length}}catch{}return reader?.cancel().catch(()=>{}),{text:text2,bytes:Math.min(bytes2,most),isCut:!!reader}}function laidOut2(body){
-try{JSON.parse(body)}catch{return body}let shown=[],chars=0,level=0,isOpened=!1,put=words=>{shown.push(words),chars+=words.length};for(let[token]of body.matchAll(
+try{JSON.parse(body)}catch{return body}let shown=[],chars=0,level=0,isOpened=!1,put=words2=>{shown.push(words2),chars+=words2.length};for(let[token]of body.matchAll(
 /"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)){if(chars>LAID_OUT_CHARS_MAX)return body;let closes=token==="}"||token==="]";closes&&(level-=1),closes!==isOpened&&
 put(line(level)),isOpened=token==="{"||token==="[",isOpened&&(level+=1),put(token===","?token+line(level):token===":"?": ":token)}return shown.join("")}var line=level=>`\
 
@@ -550,15 +554,15 @@ kind:"primary",icon:"play",disabled:busy,children:busy?"Sending":"Send"}),i("sma
 {children:"This API has a host of its own, which pages of the portal do not call. Use the curl line."}),i("div",{role:"status",children:answer&&i("p",{class:"ro\
 w",children:[i(Badge,{tone:answer.status>=500?"bad":answer.status>=400?"warn":"ok",children:answer.status}),i("span",{children:[answer.words," in ",duration(answer.
 ms*1e3),", ",answer.isCut&&"more than ",bytes(answer.bytes)]})]})}),failure!==null&&i(ErrorBox,{failure}),answer&&i(Answered,{answer})]})}function Answered({answer}){
-let plain=words=>words.split(/([\n\t])/).map(one=>one===`
+let plain2=words2=>words2.split(/([\n\t])/).map(one=>one===`
 `||one==="	"?one:visible(one)).join("");return i("div",{class:"stack",role:"group","aria-label":"Answer",children:[i("details",{children:[i("summary",{children:[
-answer.headers.length," headers that this page may read"]}),i("pre",{class:"answer",tabIndex:0,children:answer.headers.map(([name,value])=>plain(`${name}: ${value}`)).
+answer.headers.length," headers that this page may read"]}),i("pre",{class:"answer",tabIndex:0,children:answer.headers.map(([name,value])=>plain2(`${name}: ${value}`)).
 join(`
-`)})]}),answer.text===null?i("p",{children:"The body is no text, and not shown."}):answer.text?i("pre",{class:"answer",tabIndex:0,children:plain(answer.text)}):
+`)})]}),answer.text===null?i("p",{children:"The body is no text, and not shown."}):answer.text?i("pre",{class:"answer",tabIndex:0,children:plain2(answer.text)}):
 i("p",{children:"There is no body."}),answer.isCut&&i("small",{children:"The rest of the body is not shown."})]})}var labelled=(name,isRequired)=>`${name}${isRequired?
-" *":""}`;function Input({document,name,place,schema,isRequired,value,change}){let{words}=shapeOf(document,schema),type=typeOf(document,schema),options=list(words.
-enum).length>0?list(words.enum).slice(0,100).map(written):type==="boolean"?["true","false"]:[],what=[place,kind(document,schema).slice(0,80)].filter(Boolean).join(
-", "),own={required:isRequired,value,class:"mono",spellcheck:!1},typed=event=>change(event.currentTarget.value);return i(Field,{label:labelled(name,isRequired),
+" *":""}`;function Input({document,name,place,schema,isRequired,value,change}){let{words:words2}=shapeOf(document,schema),type=typeOf(document,schema),options=list(
+words2.enum).length>0?list(words2.enum).slice(0,100).map(written):type==="boolean"?["true","false"]:[],what=[place,kind(document,schema).slice(0,80)].filter(Boolean).
+join(", "),own={required:isRequired,value,class:"mono",spellcheck:!1},typed=event=>change(event.currentTarget.value);return i(Field,{label:labelled(name,isRequired),
 hint:type==="array"?`${what}; one a line`:type==="object"?`${what}; JSON`:what,children:options.length>0&&type!=="array"?i("select",{required:isRequired,value,onChange:typed,
 children:[(!isRequired||!value)&&i("option",{value:"",children:isRequired?"":"not sent"}),value&&!options.includes(value)&&i("option",{children:value}),options.
 map(one=>i("option",{children:one},one))]}):type==="array"||type==="object"?i("textarea",{rows:2,...own,onInput:typed}):i("input",{...own,inputMode:type==="inte\
@@ -648,11 +652,11 @@ i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,childre
 caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),facts.value?.try_it&&
 i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"This API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(["prod\
 ucts",product]),children:"Plans"})})]})}function Operations({document,api,caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(
-document,document.paths);return{operations:operations2,webhooks:operationsOf(document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words,
-setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words.toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.
+document,document.paths);return{operations:operations2,webhooks:operationsOf(document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words2,
+setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words2.toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.
 operations.filter(one=>has(one,looked))})).filter(tag=>tag.operations.length>0),info=object(document.info),more=safe(text(object(document.externalDocs).url));return i(
 "div",{class:"with-contents",children:[i("nav",{class:"contents","aria-label":"Operations",children:[operations.length>1&&i(Field,{label:"Find an operation",children:i(
-"input",{type:"search",value:words,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.
+"input",{type:"search",value:words2,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.
 name||"Others"}),i("ul",{children:tag.operations.map(one=>i("li",{children:i("a",{href:link(["products",product,"apis",id],{op:one.place}),"aria-current":wanted===
 one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[i("small",{children:one.method.toUpperCase()})," ",text(one.value.summary)||one.path]})},one.place))})]},
 tag.name)),seen.length===0&&operations.length>0&&i("p",{role:"status",children:"No operation has these words."})]}),i("div",{children:[i(Panel,{class:"prose",children:[
@@ -662,16 +666,22 @@ about it"})})]}),seen.map(tag=>i("section",{children:[i("h2",{class:"tag",childr
 {text:tag.description}),tag.operations.map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===one.place?
 turn:null},one.place))]},tag.name)),operations.length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhooks",children:i(
 "div",{class:"body stack",children:[i("p",{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
-value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80;function Search(){let[words,setWords]=w(""),found=useLoaded(async()=>({products:(await get("products")).products,pages:(await get("pages")).pages}),
-[developer.value?.id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words.toLowerCase().split(/\s+/).filter(Boolean),
-has2=text2=>wanted.every(word=>text2.toLowerCase().includes(word)),hits=!wanted.length||!found.value?[]:[...found.value.products.filter(one=>has2([one.name,one.
-summary,...one.apis.map(api=>`${api.name} ${api.listen_path}`)].join(" "))).map(one=>({to:link(["products",one.id]),title:one.name,text:one.summary})),...found.
-value.pages.filter(one=>has2(`${one.title} ${one.text}`)).map(one=>({to:link(["pages",one.id]),title:one.title,text:around(one.text,wanted[0]??"")}))];return i(
-$,{children:[i("h1",{class:"page",children:"Search"}),i(Field,{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words,onInput:event=>setWords(
-event.currentTarget.value)})}),i("p",{role:"status",class:"sr",children:wanted.length?`${hits.length} found`:""}),wanted.length>0&&hits.length===0&&i(Empty,{icon:"\
-search",title:"Nothing found"}),i("ul",{class:"cards",children:hits.map(hit=>i("li",{class:"panel card",children:[i("h2",{children:i("a",{href:hit.to,children:hit.
-title})}),i("p",{children:hit.text})]},hit.to))})]})}function around(text2,word){let at2=Math.max(0,text2.toLowerCase().indexOf(word)-AROUND);return`${at2>0?"…":
-""}${text2.slice(at2,at2+2*AROUND)}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
+value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80,HITS_MAX=50;function Search(){let[words2,setWords]=w(""),found=useLoaded(async()=>{let[products,index,pages]=await Promise.all([get("products"),get(
+"search"),get("pages")]);return{products:products.products,index:index.products,pages:pages.pages}},[developer.value?.id]),entries=b(()=>found.value?entriesOf(found.
+value):[],[found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words2.toLowerCase().split(/\s+/).filter(Boolean),
+hits=wanted.length===0?[]:entries.filter(one=>wanted.every(word=>one.all.includes(word)));return i($,{children:[i("h1",{class:"page",children:"Search"}),i(Field,
+{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words2,onInput:event=>setWords(event.currentTarget.value)})}),i("p",{role:"status",class:hits.
+length>HITS_MAX?"":"sr",children:wanted.length?`${hits.length} found${hits.length>HITS_MAX?`; the first ${HITS_MAX} are shown`:""}`:""}),wanted.length>0&&hits.length===
+0&&found.value&&i(Empty,{icon:"search",title:"Nothing found"}),i("ul",{class:"cards",children:hits.slice(0,HITS_MAX).map((hit,index)=>i("li",{class:"panel card",
+children:[i("h2",{children:i("a",{href:hit.to,children:hit.title})}),i("p",{children:[i(Badge,{tone:"muted",children:hit.kind})," ",around(hit.text,wanted)]})]},
+index))})]})}function entriesOf({products,index,pages}){let entry=(kind2,to,title,text2,more="")=>({kind:kind2,to,title,text:text2,all:`${title} ${text2} ${more}`.
+toLowerCase()});return[...products.map(one=>entry("Product",link(["products",one.id]),one.name,[one.summary,plain(index.find(other=>other.id===one.id)?.description??
+"")].filter(Boolean).join(" "),one.apis.map(api=>`${api.name} ${api.listen_path}`).join(" "))),...pages.map(one=>entry("Page",link(["pages",one.id]),one.title,plain(
+one.text))),...index.flatMap(product=>{let{name=product.id,apis=[]}=products.find(one=>one.id===product.id)??{};return product.apis.flatMap(api=>{let place=["pr\
+oducts",product.id,"apis",api.id],of=`${apis.find(one=>one.id===api.id)?.name??api.id}, ${name}`;return[...api.operations.map(one=>entry("Operation",link(place,
+{op:`${one.method} ${one.path}`}),`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),...api.fields.map(
+one=>entry("Field",link(place),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(at2=>at2>=0).sort(
+(a,b2)=>a-b2)[0]??0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let run=async work=>{try{await work(),found.again(),await load()}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{
 class:"page-head",children:[i("h1",{children:"Teams"}),i(Button,{icon:"plus",onClick:()=>setAsked("new"),children:"New team"})]}),found.value?.teams.map(team=>i(
 Panel,{title:team.name,actions:team.role==="owner"&&i(Button,{icon:"plus",onClick:()=>setAsked(team),children:"Invite"}),children:i("ul",{class:"body rows",children:team.

@@ -388,8 +388,8 @@ return pointed(text(value?.$ref).slice(0,500).split("/").at(-1)??"")}function po
 ionalProperties","patternProperties","not","minimum","maximum","exclusiveMinimum","exclusiveMaximum","multipleOf","minLength","maxLength","pattern","minItems","\
 maxItems","uniqueItems","minProperties","maxProperties","readOnly","writeOnly","deprecated","contentMediaType","contentEncoding"],shapes=new WeakMap;function shapeOf(document,schema){
 let given=object(schema),before=shapes.get(given);if(before)return before;let parts=[],seen=new Set,choices=[],isNullable=!1,gather=value=>{if(parts.length>=PARTS_MAX)
-return;let at2=object(resolved(document,value));if(at2!==value&&typeof value?.$ref=="string"&&parts.push(object(value)),!seen.has(at2)){seen.add(at2),parts.push(
-at2),isNullable||=at2.nullable===!0||at2.type==="null"||list(at2.type).includes("null"),list(at2.allOf).slice(0,PARTS_MAX).forEach(gather);for(let[member,how]of[
+return;let at2=object(resolved(document,value));if(typeof value?.$ref=="string"&&Object.keys(value).length>1&&parts.push(value),!seen.has(at2)){seen.add(at2),parts.
+push(at2),isNullable||=at2.nullable===!0||at2.type==="null"||list(at2.type).includes("null"),list(at2.allOf).slice(0,PARTS_MAX).forEach(gather);for(let[member,how]of[
 ["oneOf","One of"],["anyOf","Any of"]]){let all=list(at2[member]).slice(0,100),options=all.filter(one=>object(resolved(document,one)).type!=="null");isNullable||=
 options.length<all.length,options.length===1?gather(options[0]):options.length>1&&choices.push({how,options,...told(at2.discriminator,options)})}}};gather(given);
 let words2=Object.fromEntries(WORDS.map(word=>[word,parts.find(part=>part[word]!==void 0)?.[word]])),properties=new Map,required=new Set;for(let part of parts){
@@ -451,23 +451,24 @@ wanted=list(scopes).slice(0,100).map(text).join(", ");return`${name}${how?` (${h
 {document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
 schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX2||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
 Inside,{document,schema})});let shape=shapeOf(document,schema),place={document,depth,budget,above:[...above,at2]};if(shape.isList){let first=list(shape.words.prefixItems).
-slice(0,20);return i($,{children:[first.length>0&&i("ul",{class:"schema-members",children:first.map((one,index)=>i(Member,{name:String(index),place:{...place,schema:one}},
-index))}),i(Inside,{...place,schema:shape.words.items,depth:depth+1})]})}let others=ofOthers(shape),patterns=members(shape.words.patternProperties);return budget.
-left-=shape.properties.length+patterns.length+1,i($,{children:[shape.properties.length+patterns.length>0&&i("ul",{class:"schema-members",children:[shape.properties.
-map(([name,member])=>i(Member,{name,isRequired:shape.required.has(name),place:{...place,schema:member}},name)),patterns.map(([pattern,member])=>i(Member,{name:`\
-/${pattern}/`,place:{...place,schema:member}},`/${pattern}`))]}),others&&(shape.properties.length>0||hasInside(document,others))&&i("ul",{class:"schema-members",
-children:i(Member,{name:"any name",place:{...place,schema:others}})}),shape.choices.map((choice,index)=>i(Alternatives,{document,choice,budget},index))]})}function Member({
-name,isRequired,place}){let{document,schema,depth=0}=place;return i("li",{children:[i("code",{children:name}),isRequired&&" *"," ",i("small",{children:kind(document,
-schema)})," ",i(Marks,{document,schema}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,{...place,depth:depth+1})]})}function Alternatives({
-document,choice,budget}){return budget.left-=choice.options.length,i("div",{class:"schema-members",children:[i("p",{children:[choice.how,choice.member&&i($,{children:[
-", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i($,{children:[i("code",{children:kind(document,option)}),
-choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,option)||text(shapeOf(document,option).words.description)?
-i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,schema:option})]},index)})]})}function Marks({
-document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{tone:"muted",children:"read only"}),words2.writeOnly===
-!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"deprecated"}),limits(document,schema).map((one,index)=>i(
-"small",{class:"limit",children:one},index))]})}function Words({children}){let words2=text(children);return words2?words2.length>WORDS_MAX?i("p",{class:"as-writ\
-ten",children:[words2.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words2}):null}function Folded({title,children}){let[isOpen,setOpen]=w(!1);return i("details",
-{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
+slice(0,20);return budget.left-=first.length+1,i($,{children:[first.length>0&&i("ul",{class:"schema-members",children:first.map((one,index)=>i(Member,{name:String(
+index),place:{...place,schema:one}},index))}),i(Inside,{...place,schema:shape.words.items,depth:depth+1})]})}let others=ofOthers(shape),patterns=members(shape.words.
+patternProperties);return budget.left-=shape.properties.length+patterns.length+1,i($,{children:[shape.properties.length+patterns.length>0&&i("ul",{class:"schema\
+-members",children:[shape.properties.map(([name,member])=>i(Member,{name,isRequired:shape.required.has(name),place:{...place,schema:member}},name)),patterns.map(
+([pattern,member])=>i(Member,{name:`/${pattern}/`,place:{...place,schema:member}},`/${pattern}`))]}),others&&(shape.properties.length>0||hasInside(document,others))&&
+i("ul",{class:"schema-members",children:i(Member,{name:"any name",place:{...place,schema:others}})}),shape.choices.map((choice,index)=>i(Alternatives,{document,
+choice,budget},index))]})}function Member({name,isRequired,place}){let{document,schema,depth=0}=place;return i("li",{children:[i("code",{children:name}),isRequired&&
+" *"," ",i("small",{children:kind(document,schema)})," ",i(Marks,{document,schema}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,{...place,
+depth:depth+1})]})}function Alternatives({document,choice,budget}){return budget.left-=choice.options.length,i("div",{class:"schema-members",children:[i("p",{children:[
+choice.how,choice.member&&i($,{children:[", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i($,{children:[
+i("code",{children:kind(document,option)}),choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,option)||
+text(shapeOf(document,option).words.description)?i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,
+schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{
+tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
+deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children}){let words2=text(
+children);return words2?words2.length>WORDS_MAX?i("p",{class:"as-written",children:[words2.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words2}):null}function Folded({
+title,children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&
+children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
 text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
 example??list(words2.examples)[0]??words2.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
 null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
@@ -591,22 +592,22 @@ answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.valu
  it"}),children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i("div",{class:"scroll-x",tabIndex:0,role:"\
 group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i("th",{scope:"col",children:head},head))})}),
 i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).schema;return i("td",{children:[kind(
-document,schema),limits(document,schema).map((one,index)=>i("small",{class:"limit",children:one},index))]})}function Response({document,answer}){let headers=members(
-answer.headers),links=members(answer.links);return i($,{children:[text(answer.description).length>200&&i(Words,{children:answer.description}),headers.length>0&&
-i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,given));return i(
-"tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,
-{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"No body."}),links.
-length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({
-document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i(
-"strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).schema!==void 0||object(media).
-example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).map((one,index)=>i("div",{children:[
-i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named2=members(
-callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named2.
-map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i("div",{children:i("small",{children:[
-one.method.toUpperCase()," ",i("code",{children:one.path})," ",text(one.value.summary)]})},one.place))]},name))})]})}function Webhook({document,operation:{method,
-path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.toUpperCase()}),
-" ",i("code",{children:path})," ",text(value.summary)]}),children:()=>i("div",{class:"stack",children:[i(Words,{children:value.description}),members(body.content).
-length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Response({document,
+answer}){let headers=members(answer.headers),links=members(answer.links);return i($,{children:[text(answer.description).length>200&&i(Words,{children:answer.description}),
+headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,
+given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",
+{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"\
+No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(
+", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"\
+stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).
+schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).
+map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({
+document,callbacks}){let named2=members(callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",
+{class:"schema-members",children:named2.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i(
+"div",{children:i("small",{children:[one.method.toUpperCase()," ",i("code",{children:one.path})," ",text(one.value.summary)]})},one.place))]},name))})]})}function Webhook({
+document,operation:{method,path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.
+toUpperCase()})," ",i("code",{children:path})," ",text(value.summary)]}),children:()=>i("div",{class:"stack",children:[i(Words,{children:value.description}),members(
+body.content).length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
@@ -678,10 +679,11 @@ index))})]})}function entriesOf({products,index,pages}){let entry=(kind2,to,titl
 toLowerCase()});return[...products.map(one=>entry("Product",link(["products",one.id]),one.name,[one.summary,plain(index.find(other=>other.id===one.id)?.description??
 "")].filter(Boolean).join(" "),one.apis.map(api=>`${api.name} ${api.listen_path}`).join(" "))),...pages.map(one=>entry("Page",link(["pages",one.id]),one.title,plain(
 one.text))),...index.flatMap(product=>{let{name=product.id,apis=[]}=products.find(one=>one.id===product.id)??{};return product.apis.flatMap(api=>{let place=["pr\
-oducts",product.id,"apis",api.id],of=`${apis.find(one=>one.id===api.id)?.name??api.id}, ${name}`;return[...api.operations.map(one=>entry("Operation",link(place,
-{op:`${one.method} ${one.path}`}),`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),...api.fields.map(
-one=>entry("Field",link(place),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(at2=>at2>=0).sort(
-(a,b2)=>a-b2)[0]??0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
+oducts",product.id,"apis",api.id],own=apis.find(one=>one.id===api.id)?.name??api.id,of=own===name?name:`${own}, ${name}`;return[...api.operations.map(one=>entry(
+"Operation",link(place,{op:`${one.method} ${one.path}`}),`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),
+...api.fields.map(one=>entry("Field",link(place),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(
+at2=>at2>=0).sort((a,b2)=>a-b2)[0]??0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":
+""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let run=async work=>{try{await work(),found.again(),await load()}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{
 class:"page-head",children:[i("h1",{children:"Teams"}),i(Button,{icon:"plus",onClick:()=>setAsked("new"),children:"New team"})]}),found.value?.teams.map(team=>i(
 Panel,{title:team.name,actions:team.role==="owner"&&i(Button,{icon:"plus",onClick:()=>setAsked(team),children:"Invite"}),children:i("ul",{class:"body rows",children:team.

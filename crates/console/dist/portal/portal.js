@@ -42,12 +42,13 @@ await call("PUT","account",{name:String(form.get("name")??"")})),say("ok","Saved
 page",children:"Account"}),i(Panel,{children:i("div",{class:"body stack",children:[i(Facts,{children:i(Fact,{name:"Mail address",children:who.mail})}),i("form",
 {class:"stack",onSubmit:send,children:[i(Field,{label:"Name",children:i("input",{name:"name",value:who.name,maxLength:100,required:!0})}),i("p",{class:"row",children:[
 i(Button,{type:"submit",kind:"primary",children:"Save"}),i(Button,{icon:"out",onClick:()=>{signOut()},children:"Sign out"})]})]})]})}),who.has_password&&i(PasswordChange,
-{})]})}function PasswordChange(){let[refused,setRefused]=w(null),[busy,setBusy]=w(!1),send=async event=>{event.preventDefault();let element=event.currentTarget,
-form=new FormData(element);setBusy(!0),setRefused(null);try{enter(await call("POST","account/password",{old:String(form.get("old")??""),new:String(form.get("pas\
-sword")??"")})),element.reset(),say("ok","The password is changed. Your other sessions have ended.")}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(
-Panel,{title:"Password",children:i("form",{class:"body stack",onSubmit:event=>{send(event)},children:[refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"\
-Old password",children:i("input",{name:"old",type:"password",autocomplete:"current-password",required:!0})}),i(NewPassword,{label:"New password"}),i("p",{class:"\
-row",children:i(Button,{type:"submit",kind:"primary",disabled:busy,children:"Change the password"})})]})})}function remember(made,product,application){return made.secret||(ownKeys.value=[...ownKeys.value,{id:made.id,key:made.key,tail:made.key.slice(-4),product,application}]),
+{mail:who.mail})]})}function PasswordChange({mail}){let[refused,setRefused]=w(null),[busy,setBusy]=w(!1),send=async event=>{event.preventDefault();let element=event.
+currentTarget,form=new FormData(element);setBusy(!0),setRefused(null);try{enter(await call("POST","account/password",{old:String(form.get("old")??""),new:String(
+form.get("password")??"")})),element.reset(),say("ok","The password is changed. Your other sessions have ended.")}catch(failure){setRefused(failure)}finally{setBusy(
+!1)}};return i(Panel,{title:"Password",children:i("form",{class:"body stack",onSubmit:event=>{send(event)},children:[refused!==null&&i(ErrorBox,{failure:refused}),
+i("input",{type:"text",autocomplete:"username",value:mail,readOnly:!0,hidden:!0}),i(Field,{label:"Old password",children:i("input",{name:"old",type:"password",autocomplete:"\
+current-password",required:!0})}),i(NewPassword,{label:"New password"}),i("p",{class:"row",children:i(Button,{type:"submit",kind:"primary",disabled:busy,children:"\
+Change the password"})})]})})}function remember(made,product,application){return made.secret||(ownKeys.value=[...ownKeys.value,{id:made.id,key:made.key,tail:made.key.slice(-4),product,application}]),
 made}function forget(id){ownKeys.value=ownKeys.value.filter(one=>one.id!==id)}function NewKey({made:{key:made,secret},api,close}){return secret?i(NewClient,{id:made,
 secret,api,close}):i(Dialog,{title:"Your key",close,footer:i(Button,{onClick:close,children:"Done"}),children:[i(Note,{tone:"warn",icon:"alert",children:"Keep t\
 he key now: it is shown only once."}),i("pre",{class:"line",children:[i("code",{"data-key":!0,children:made}),i(Copy,{text:made,label:"Copy the key"})]}),api&&i(

@@ -22,13 +22,13 @@ export function Account() {
         <Facts><Fact name="Mail address">{who.mail}</Fact></Facts>
         <form class="stack" onSubmit={send}><Field label="Name"><input name="name" value={who.name} maxLength={100} required /></Field><p class="row"><Button type="submit" kind="primary">Save</Button><Button icon="out" onClick={() => void signOut()}>Sign out</Button></p></form>
       </div></Panel>
-      {who.has_password && <PasswordChange />}
+      {who.has_password && <PasswordChange mail={who.mail} />}
     </>
   );
 }
 
 /** Another password, for whoever has the old one. */
-function PasswordChange() {
+function PasswordChange({ mail }: { mail: string }) {
   const [refused, setRefused] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const send = async (event: Event) => {
@@ -45,6 +45,7 @@ function PasswordChange() {
   return (
     <Panel title="Password"><form class="body stack" onSubmit={(event) => void send(event)}>
       {refused !== null && <ErrorBox failure={refused} />}
+      <input type="text" autocomplete="username" value={mail} readOnly hidden />
       <Field label="Old password"><input name="old" type="password" autocomplete="current-password" required /></Field>
       <NewPassword label="New password" />
       <p class="row"><Button type="submit" kind="primary" disabled={busy}>Change the password</Button></p>

@@ -62,7 +62,7 @@ function Table({ name, heads, children }: { name: string; heads: string[]; child
 /** Type and limits of a parameter or a header; of those with content, its type. */
 function Type({ document, value }: { document: Json; value: Json }) {
   const schema = value?.schema ?? object(members(value?.content)[0]?.[1]).schema;
-  return <td>{kind(document, schema)}{limits(document, schema).map((one, index) => <small key={index} class="limit">{one}</small>)}</td>;
+  return <td>{kind(document, schema)}{limits(document, schema).map((one, index) => <span key={index}> <small class="limit">{one}</small></span>)}</td>;
 }
 
 function Response({ document, answer }: { document: Json; answer: Json }) {

@@ -35,6 +35,7 @@ function Inside({ document, schema, depth = 0, budget = { left: SHOWN_MAX }, abo
   const shape = shapeOf(document, schema), place = { document, depth, budget, above: [...above, at] };
   if (shape.isList) {
     const first = list(shape.words.prefixItems).slice(0, VALUES_MAX);
+    budget.left -= first.length + 1;
     return <>{first.length > 0 && <ul class="schema-members">{first.map((one, index) => <Member key={index} name={String(index)} place={{ ...place, schema: one }} />)}</ul>}<Inside {...place} schema={shape.words.items} depth={depth + 1} /></>;
   }
   const others = ofOthers(shape), patterns = members(shape.words.patternProperties);
@@ -82,7 +83,7 @@ function Marks({ document, schema }: Place) {
       {words.readOnly === true && <Badge tone="muted">read only</Badge>}
       {words.writeOnly === true && <Badge tone="muted">write only</Badge>}
       {words.deprecated === true && <Badge tone="warn">deprecated</Badge>}
-      {limits(document, schema).map((one, index) => <small key={index} class="limit">{one}</small>)}
+      {limits(document, schema).map((one, index) => <span key={index}> <small class="limit">{one}</small></span>)}
     </>
   );
 }

@@ -46,7 +46,7 @@ function entriesOf({ products, index, pages }: { products: Product[]; index: Ind
     ...index.flatMap((product) => {
       const { name = product.id, apis = [] } = products.find((one) => one.id === product.id) ?? {};
       return product.apis.flatMap((api) => {
-        const place = ["products", product.id, "apis", api.id], of = `${apis.find((one) => one.id === api.id)?.name ?? api.id}, ${name}`;
+        const place = ["products", product.id, "apis", api.id], own = apis.find((one) => one.id === api.id)?.name ?? api.id, of = own === name ? name : `${own}, ${name}`;
         return [
           ...api.operations.map((one) => entry("Operation", link(place, { op: `${one.method} ${one.path}` }), `${one.method.toUpperCase()} ${one.path}`, [one.summary, of].filter(Boolean).join(" \u2013 "), one.operation_id)),
           ...api.fields.map((one) => entry("Field", link(place), one, of)),

@@ -35,7 +35,7 @@ export function shapeOf(document: Json, schema: Json): Shape {
     if (parts.length >= PARTS_MAX) return;
     const at = object(resolved(document, value));
     // Beside a reference, a schema may say more.
-    if (at !== value && typeof value?.$ref === "string") parts.push(object(value));
+    if (typeof value?.$ref === "string" && Object.keys(value).length > 1) parts.push(value);
     if (seen.has(at)) return;
     seen.add(at);
     parts.push(at);

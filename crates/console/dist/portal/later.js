@@ -585,29 +585,29 @@ operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId
 ", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type","Meaning"],children:parameters.map((one,index)=>i("tr",{children:[
 i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"warn",children:"\
 deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(Words,{children:one?.description})})]},index))}),members(body.
-content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i($,{children:[i(Words,
-{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,given])=>{let answer=object(resolved(
-document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),children:()=>i(Response,{document,
-answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,{title:i("strong",{children:"Try\
- it"}),children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i("div",{class:"scroll-x",tabIndex:0,role:"\
-group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i("th",{scope:"col",children:head},head))})}),
-i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).schema;return i("td",{children:[kind(
-document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Response({document,
-answer}){let headers=members(answer.headers),links=members(answer.links);return i($,{children:[text(answer.description).length>200&&i(Words,{children:answer.description}),
-headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,
-given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",
-{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"\
-No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(
-", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"\
-stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).
-schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).
-map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({
-document,callbacks}){let named2=members(callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",
-{class:"schema-members",children:named2.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i(
-"div",{children:i("small",{children:[one.method.toUpperCase()," ",i("code",{children:one.path})," ",text(one.value.summary)]})},one.place))]},name))})]})}function Webhook({
-document,operation:{method,path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.
-toUpperCase()})," ",i("code",{children:path})," ",text(value.summary)]}),children:()=>i("div",{class:"stack",children:[i(Words,{children:value.description}),members(
-body.content).length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i("div",{class:"sta\
+ck",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,given])=>{
+let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),children:()=>i(
+Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,{title:i("str\
+ong",{children:"Try it"}),children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i("div",{class:"scroll-\
+x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i("th",{scope:"col",
+children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).schema;return i(
+"td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Response({
+document,answer}){let headers=members(answer.headers),links=members(answer.links);return i("div",{class:"stack",children:[text(answer.description).length>200&&i(
+Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{
+let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,
+{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.
+content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).
+operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(
+([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(media).
+schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(
+document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}
+function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Ca\
+lls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,
+given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase()," ",i("code",{children:one.path})," ",text(one.value.summary)]})},one.place))]},
+name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[
+i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path})," ",text(value.summary)]}),children:()=>i("div",{class:"stack",children:[i(Words,
+{children:value.description}),members(body.content).length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(

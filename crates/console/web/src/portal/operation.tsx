@@ -44,7 +44,7 @@ function Contents({ document, api, operation, caller }: Shown) {
       {parameters.length > 0 && <Table name="Parameters" heads={["Parameter", "In", "Type", "Meaning"]}>{parameters.map((one, index) => (
         <tr key={index}><th scope="row"><code>{text(one?.name)}</code>{one?.required === true && " *"}{one?.deprecated === true && <> <Badge tone="warn">deprecated</Badge></>}</th><td>{text(one?.in)}</td><Type document={document} value={one} /><td><Words>{one?.description}</Words></td></tr>
       ))}</Table>}
-      {members(body.content).length > 0 && <Folded title={`Body${body.required === true ? " *" : ""}: ${members(body.content).map(([type]) => type).join(", ")}`}>{() => <><Words>{body.description}</Words><Contained document={document} content={body.content} isRequest /></>}</Folded>}
+      {members(body.content).length > 0 && <Folded title={`Body${body.required === true ? " *" : ""}: ${members(body.content).map(([type]) => type).join(", ")}`}>{() => <div class="stack"><Words>{body.description}</Words><Contained document={document} content={body.content} isRequest /></div>}</Folded>}
       {members(value.responses).map(([status, given]) => {
         const answer = object(resolved(document, given));
         return <Folded key={status} title={<><code>{status}</code> {text(answer.description).slice(0, 200)}</>}>{() => <Response document={document} answer={answer} />}</Folded>;
@@ -68,7 +68,7 @@ function Type({ document, value }: { document: Json; value: Json }) {
 function Response({ document, answer }: { document: Json; answer: Json }) {
   const headers = members(answer.headers), links = members(answer.links);
   return (
-    <>
+    <div class="stack">
       {text(answer.description).length > 200 && <Words>{answer.description}</Words>}
       {headers.length > 0 && <Table name="Headers of the response" heads={["Header", "Type", "Meaning"]}>{headers.map(([name, given]) => {
         const header = object(resolved(document, given));
@@ -76,7 +76,7 @@ function Response({ document, answer }: { document: Json; answer: Json }) {
       })}</Table>}
       {members(answer.content).length > 0 ? <Contained document={document} content={answer.content} /> : <p>No body.</p>}
       {links.length > 0 && <p>Leads to: {links.map(([name, given]) => `${name} ${text(object(resolved(document, given)).operationId)}`.trim()).join(", ")}.</p>}
-    </>
+    </div>
   );
 }
 

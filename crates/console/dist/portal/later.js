@@ -467,8 +467,8 @@ schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2
 tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
 deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children}){let words2=text(
 children);return words2?words2.length>WORDS_MAX?i("p",{class:"as-written",children:[words2.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words2}):null}function Folded({
-title,children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&
-children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
+title,isKept,children}){let[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return i("details",{onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[
+i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
 text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
 example??list(words2.examples)[0]??words2.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
 null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
@@ -476,15 +476,17 @@ null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
 let{words:words2}=shapeOf(document,one);return words2.format==="binary"||text(words2.contentMediaType)!==""&&!words2.contentEncoding};if(FORMS.includes(type.toLowerCase().
 split(";")[0]?.trim()??"")){let shape=shapeOf(document,schema),example2=object(object(media).example??exampleOf(document,schema,!0));return{text:"",fields:shape.
 properties.filter(([,one])=>shapeOf(document,one).words.readOnly!==!0).map(([name,one])=>({name,schema:one,isRequired:shape.required.has(name),isFile:isBinary(one),
-value:isBinary(one)?null:typedAs(Object.hasOwn(example2,name)?example2[name]:void 0)}))}}if(schema!==void 0&&isBinary(schema)||/^(image|audio|video|font)\/|octet-stream|\/(pdf|zip|gzip)\b/.
-test(type))return{text:"",file:null};let example=examplesOf(document,media,!0)[0]?.text??"";return{text:/json/i.test(type)||object(media).example!==void 0||object(
-media).examples!==void 0||!/^[{[]/.test(example)?example:""}}function withBody(prepared,type,body){let[name=""]=type.split(";"),kindOf=["Content-Type",type],filled=(body.
-fields??[]).filter(one=>one.value!==null&&one.value!==""),typed={...prepared,headers:[...prepared.headers,kindOf]};if(!type||type.includes("*"))return prepared;
-if(body.fields&&name.trim().toLowerCase()==="multipart/form-data"){let form=new FormData;for(let one of filled)form.append(one.name,one.value);return{...prepared,
-body:form,curl:filled.map(one=>`-F ${shell(typeof one.value=="string"?`${one.name}=${one.value}`:`${one.name}=@${one.value.name}`)}`)}}if(body.fields){let pairs=new URLSearchParams(
-filled.flatMap(one=>String(one.value).split(`
-`).map(value=>[one.name,value])));return{...typed,body:String(pairs),curl:[`--data ${shell(String(pairs))}`]}}return body.file!==void 0?body.file?{...typed,body:body.
-file,curl:[`--data-binary ${shell(`@${body.file.name}`)}`]}:prepared:body.text?{...typed,body:body.text,curl:[`--data-raw ${shell(body.text)}`]}:prepared}var usable=caller=>ownKeys.value.filter(one=>one.product===caller.product),chosen=caller=>caller.chosen===null?usable(caller).at(-1):usable(caller).find(one=>one.
+isList:shapeOf(document,one).isList,value:isBinary(one)?null:typedAs(Object.hasOwn(example2,name)?example2[name]:void 0)}))}}if(schema!==void 0&&isBinary(schema)||
+/^(image|audio|video|font)\/|octet-stream|\/(pdf|zip|gzip)\b/.test(type))return{text:"",file:null};let example=examplesOf(document,media,!0)[0]?.text??"";return{
+text:/json/i.test(type)||object(media).example!==void 0||object(media).examples!==void 0||!/^[{[]/.test(example)?example:""}}function withBody(prepared,type,body){
+let[name=""]=type.split(";"),kindOf=["Content-Type",type],filled=(body.fields??[]).flatMap(({name:field,value,isList})=>(typeof value=="string"?(isList?value.split(
+`
+`):[value]).filter(Boolean):value?[value]:[]).map(one=>[field,one])),typed={...prepared,headers:[...prepared.headers,kindOf]};if(!type||type.includes("*"))return prepared;
+if(body.fields&&name.trim().toLowerCase()==="multipart/form-data"){let form=new FormData;for(let[field,value]of filled)form.append(field,value);return{...prepared,
+body:form,curl:filled.map(([field,value])=>typeof value=="string"?`--form-string ${shell(`${field}=${value}`)}`:`-F ${shell(`${field}=@${value.name}`)}`)}}if(body.
+fields){let pairs=new URLSearchParams(filled.map(([field,value])=>[field,String(value)]));return{...typed,body:String(pairs),curl:[`--data-raw ${shell(String(pairs))}`]}}
+return body.file!==void 0?body.file?{...typed,body:body.file,curl:[`--data-binary ${shell(`@${body.file.name}`)}`]}:prepared:body.text?{...typed,body:body.text,
+curl:[`--data-raw ${shell(body.text)}`]}:prepared}var usable=caller=>ownKeys.value.filter(one=>one.product===caller.product),chosen=caller=>caller.chosen===null?usable(caller).at(-1):usable(caller).find(one=>one.
 id===caller.chosen);function keyOf(caller){return chosen(caller)?.key??caller.pasted.trim()}function KeyField({api,caller}){if(!api.key_header)return null;let what=api.
 token_path?"access token":"key",own=api.token_path?[]:usable(caller.value),one=api.token_path?void 0:chosen(caller.value);return i($,{children:[own.length>0&&i(
 Field,{label:"Key",children:i("select",{value:one?.id??"",onChange:event=>{caller.value={...caller.value,chosen:event.currentTarget.value}},children:[own.map(({
@@ -574,33 +576,33 @@ st be JSON.")}let content=JSON.stringify({query,...values!==void 0&&{variables:v
 ...own.headers,["Content-Type","application/json"]],body:content,curl:[`--data-raw ${shell(content)}`]}};return i(CallForm,{api,caller,secret:keyOf(caller.value),
 prepared,children:[i(Field,{label:"Query",children:i("textarea",{class:"mono",spellcheck:!1,rows:8,required:!0,value:query,onInput:event=>setQuery(event.currentTarget.
 value)})}),i(Field,{label:"Variables",hint:'JSON, such as { "id": 7 }; may be empty',children:i("textarea",{class:"mono",spellcheck:!1,rows:3,value:variables,onInput:event=>setVariables(
-event.currentTarget.value)})})]})}function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen);S(()=>{wanted===null||!element.current||(element.current.open=!0,
-element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[wanted]);let{operation:{method,path,value,
-place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.target===event.currentTarget&&setOpen(event.
-currentTarget.open)},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?"warn":"accent",children:method.toUpperCase()})," ",i(
-"code",{children:path})," ",i("small",{children:[text(value.summary),value.deprecated===!0&&" (deprecated)"]})]})}),open&&i(Contents,{...shown})]})}function Contents({
-document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),needs=securityOf(document,operation);return i(
-"div",{class:"body stack",children:[i(Words,{children:value.description}),(text(value.operationId)||needs.length>0)&&i("p",{children:i("small",{children:[text(value.
-operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.length>0&&i($,{children:["Its document asks for: ",needs.join(
-", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type","Meaning"],children:parameters.map((one,index)=>i("tr",{children:[
-i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"warn",children:"\
-deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(Words,{children:one?.description})})]},index))}),members(body.
-content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i("div",{class:"sta\
-ck",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,given])=>{
-let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),children:()=>i(
-Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,{title:i("str\
-ong",{children:"Try it"}),children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i("div",{class:"scroll-\
-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i("th",{scope:"col",
-children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).schema;return i(
-"td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Response({
-document,answer}){let headers=members(answer.headers),links=members(answer.links);return i("div",{class:"stack",children:[text(answer.description).length>200&&i(
-Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{
-let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,
-{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.
-content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).
-operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(
-([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(media).
-schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(
+event.currentTarget.value)})})]})}function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===null||!element.current||
+(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[wanted]);let{operation:{
+method,path,value,place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.target===event.currentTarget&&
+(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?"warn":"accent",children:method.
+toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[text(value.summary),value.deprecated===!0&&" (deprecated)"]})]})}),wasOpen&&i(Contents,{...shown})]})}
+function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),needs=securityOf(document,operation);
+return i("div",{class:"body stack",children:[i(Words,{children:value.description}),(text(value.operationId)||needs.length>0)&&i("p",{children:i("small",{children:[
+text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.length>0&&i($,{children:["Its document asks for: ",
+needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type","Meaning"],children:parameters.map((one,index)=>i(
+"tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"\
+warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(Words,{children:one?.description})})]},index))}),
+members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i("div",
+{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,
+given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),
+children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,
+{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i(
+"div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i(
+"th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).
+schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},
+index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i("div",{class:"stack",children:[text(answer.
+description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.
+map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===
+!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,
+{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(
+document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(
+content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(
+media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(
 document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}
 function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Ca\
 lls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,

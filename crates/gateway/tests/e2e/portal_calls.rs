@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use crate::graphql::SCHEMA;
 use crate::harness::browser::{Browser, Tab};
-use crate::harness::{Upstream, reply};
+use crate::harness::{Upstream, eventually, reply};
 use crate::keys::keyed;
 use crate::portal::{PASSWORD, Stage, expect_accessible, follow, stage, stage_of};
 
 const EVIL: &str = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>";
 const CHANGE: &str = "details[data-place='post /orders/{id}']";
-const ANSWER: &str = "document.querySelector('[aria-label=Answer] > pre')?.innerText ?? ''";
+const ANSWER: &str =
+    "[...document.querySelectorAll('[aria-label=Answer] > pre')].find((one) => one.checkVisibility())?.innerText ?? ''";
 
 /// Tells what it has got; at other paths, it answers with markup, and with more than is shown.
 fn echo() -> Upstream {
@@ -47,6 +48,13 @@ fn document(target: &str) -> Value {
                     "responses": {"201": {"description": "Changed"}},
                 },
             },
+            "/forms": {"post": {"summary": "Send a form", "responses": {"201": {"description": "Sent"}}, "requestBody": {"content": {
+                "application/x-www-form-urlencoded": {"schema": {"type": "object", "required": ["name"], "properties": {
+                    "name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}},
+                }}},
+                "multipart/form-data": {"schema": {"type": "object", "properties": {"note": {"type": "string", "default": "a note"}}}},
+                "text/csv": {"schema": {"type": "string"}, "example": "sku;n"},
+            }}}},
             "/page": operation("A page"),
             "/long": operation("A long text"),
             "/../shop/": operation("Out of the API"),
@@ -93,9 +101,9 @@ fn with_key(browser: &mut Browser, stage: &Stage, product: &str) -> (Tab, String
 /// Opens the form of an operation, after those of others are closed.
 fn open_form(tab: &mut Tab, place: &str) {
     tab.eval("document.querySelectorAll('details details').forEach((one) => { one.open = false })");
-    tab.wait("!document.querySelector('form.try')");
+    tab.wait("![...document.querySelectorAll('form.try')].some((one) => one.checkVisibility())");
     tab.click(&format!("details[data-place='{place}'] details > summary"), "Try it");
-    tab.wait("document.querySelector('form.try')");
+    tab.wait("[...document.querySelectorAll('form.try')].some((one) => one.checkVisibility())");
 }
 
 #[test]
@@ -155,10 +163,48 @@ fn an_operation_is_called_with_the_visitors_own_key() {
     open_form(&mut tab, "get /../shop/");
     tab.see("This path leads out of the API");
     tab.click("button", "Send");
-    tab.wait("document.querySelector('form.try [role=alert]')");
+    tab.wait("[...document.querySelectorAll('form.try [role=alert]')].some((one) => one.checkVisibility())");
     assert_eq!(upstream.requests(), asked + 2);
     assert_eq!(tab.eval("window.ran === undefined"), json!(true));
     assert_eq!(tab.eval("document.querySelectorAll('main img, main script').length"), json!(0));
+    assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
+}
+
+#[test]
+fn a_body_is_sent_as_its_type_says() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (stage, upstream) = (stage(None, json!({})), echo());
+    publish(&stage, &upstream);
+    let (mut tab, key) = with_key(&mut browser, &stage, "Orders");
+    tab.open_page(&stage.page("#/products/orders/apis/orders"));
+    tab.see("Send a form");
+    open_form(&mut tab, "post /forms");
+    tab.fill("Your key", &key);
+    let choose = |tab: &mut Tab, kind: &str| {
+        tab.eval(&format!(
+            "(() => {{ const one = [...document.querySelectorAll('form.try select')].at(-1); one.value = {}; \
+             one.dispatchEvent(new Event('change', {{bubbles: true}})) }})()",
+            json!(kind)
+        ));
+    };
+    tab.fill("name *", "a & b");
+    tab.fill("tags", "x\ny");
+    for (kind, sent) in [
+        ("application/x-www-form-urlencoded", "name=a+%26+b&tags=x&tags=y"),
+        ("text/csv", "sku;n"),
+        ("multipart/form-data", "name=\"note\"\r\n\r\na note\r\n"),
+    ] {
+        if kind != "application/x-www-form-urlencoded" {
+            choose(&mut tab, kind);
+        }
+        let asked = upstream.requests();
+        tab.click("button", "Send");
+        eventually("the upstream is asked", || upstream.requests() > asked);
+        let seen = upstream.last();
+        assert!(seen.header("content-type").is_some_and(|own| own.starts_with(kind)), "{kind}: {:?}", seen.header("content-type"));
+        assert!(seen.text().contains(sent), "{kind}: {}", seen.text());
+        tab.see("Created in");
+    }
     assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
 }
 

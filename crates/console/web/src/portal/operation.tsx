@@ -19,6 +19,7 @@ interface Shown { document: Json; api: Api; operation: Operation; caller: Signal
 export function OperationPanel({ isOpen, wanted, ...shown }: Shown & { isOpen: boolean; wanted: number | null }) {
   const element = useRef<HTMLDetailsElement>(null);
   const [open, setOpen] = useState(isOpen);
+  const [wasOpen, note] = useState(isOpen);
   useEffect(() => {
     if (wanted === null || !element.current) return;
     element.current.open = true;
@@ -27,9 +28,9 @@ export function OperationPanel({ isOpen, wanted, ...shown }: Shown & { isOpen: b
   }, [wanted]);
   const { operation: { method, path, value, place } } = shown;
   return (
-    <details class="panel operation" ref={element} open={open} data-place={place} onToggle={(event) => { if (event.target === event.currentTarget) setOpen(event.currentTarget.open); }}>
+    <details class="panel operation" ref={element} open={open} data-place={place} onToggle={(event) => { if (event.target === event.currentTarget) { setOpen(event.currentTarget.open); note(true); } }}>
       <summary><h3><Badge tone={value.deprecated === true ? "warn" : "accent"}>{method.toUpperCase()}</Badge> <code>{path}</code> <small>{text(value.summary)}{value.deprecated === true && " (deprecated)"}</small></h3></summary>
-      {open && <Contents {...shown} />}
+      {wasOpen && <Contents {...shown} />}
     </details>
   );
 }
@@ -50,7 +51,7 @@ function Contents({ document, api, operation, caller }: Shown) {
         return <Folded key={status} title={<><code>{status}</code> {text(answer.description).slice(0, 200)}</>}>{() => <Response document={document} answer={answer} />}</Folded>;
       })}
       <Callbacks document={document} callbacks={value.callbacks} />
-      {facts.value?.try_it && operation.method !== "trace" && <Folded title={<strong>Try it</strong>}>{() => <TryOperation document={document} api={api} operation={operation} caller={caller} />}</Folded>}
+      {facts.value?.try_it && operation.method !== "trace" && <Folded title={<strong>Try it</strong>} isKept>{() => <TryOperation document={document} api={api} operation={operation} caller={caller} />}</Folded>}
     </div>
   );
 }

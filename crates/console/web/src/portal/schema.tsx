@@ -96,8 +96,9 @@ export function Words({ children }: { children: Json }) {
   return <Markdown text={words} />;
 }
 
-/** What is made only when somebody opens it. */
-export function Folded({ title, children }: { title: ComponentChildren; children: () => ComponentChildren }) {
+/** What is made only when somebody opens it; it goes when it is closed, unless somebody types into it. */
+export function Folded({ title, isKept, children }: { title: ComponentChildren; isKept?: boolean; children: () => ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
-  return <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children()}</details>;
+  const [wasOpen, note] = useState(false);
+  return <details onToggle={(event) => { setOpen(event.currentTarget.open); note(true); }}><summary>{title}</summary>{(isOpen || (isKept && wasOpen)) && children()}</details>;
 }

@@ -433,20 +433,21 @@ void 0;return Object.fromEntries([...own,...chosen2.flatMap(({value,choice})=>Ob
 member&&choice.values[0]&&value&&typeof value=="object"&&!Array.isArray(value)?Object.fromEntries([[choice.member,choice.values[0]],...Object.entries(value).filter(
 ([name])=>name!==choice.member)]):value}function ofFormat(format){switch(format){case"date-time":return"2026-01-31T12:00:00Z";case"date":return"2026-01-31";case"\
 time":return"12:00:00Z";case"uuid":return"3f2b8c1e-5d4a-4e6f-9a7b-0c1d2e3f4a5b";case"email":return"ada@example.com";case"uri":case"url":return"https://example.c\
-om/";case"hostname":return"example.com";case"ipv4":return"192.0.2.1";case"ipv6":return"2001:db8::1";case"byte":return"AA==";default:return"text"}}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,PATH_CHARS_MAX=500;function operationsOf(document,paths){let found=[];
-for(let[path,given]of Object.entries(object(paths))){if(path.length>PATH_CHARS_MAX)continue;let item=object(resolved(document,given));for(let method of METHODS){
+om/";case"hostname":return"example.com";case"ipv4":return"192.0.2.1";case"ipv6":return"2001:db8::1";case"byte":return"AA==";default:return"text"}}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,PATH_CHARS_MAX=500,SUMMARY_CHARS_MAX=300,NAME_CHARS_MAX=100;function operationsOf(document,paths){
+let found=[];for(let[path,given]of Object.entries(object(paths))){if(path.length>PATH_CHARS_MAX)continue;let item=object(resolved(document,given));for(let method of METHODS){
 let value=item[method];if(found.length>=OPERATIONS_MAX)return found;value&&typeof value=="object"&&!Array.isArray(value)&&found.push({place:`${method} ${path}`,
 method,path,value,parameters:parametersOf(document,path,item,value)})}}return found}function parametersOf(document,path,item,value){let found=new Map;for(let one of[
 ...list(item.parameters).slice(0,100),...list(value.parameters).slice(0,100)]){let at2=object(resolved(document,one));found.set(`${text(at2.in)} ${text(at2.name)}`,
 at2)}for(let[,name=""]of path.matchAll(/\{([^{}]+)\}/g))found.has(`path ${name}`)||found.set(`path ${name}`,{name,in:"path",required:!0,schema:{type:"string"}});
-return[...found.values()].slice(0,100)}function tagsOf(document,operations){let tags=new Map;for(let one of list(document.tags).slice(0,100))tags.set(text(one?.
-name),{name:text(one?.name),description:text(one?.description),operations:[]});for(let operation of operations){let name=text(list(operation.value.tags)[0]),tag=tags.
-get(name)??{name,description:"",operations:[]};tag.operations.push(operation),tags.set(name,tag)}return[...tags.values()].filter(tag=>tag.operations.length>0)}function has({
-method,path,value},words2){let all=[method,path,text(value.summary),text(value.operationId),...list(value.tags).slice(0,100).map(text)].join(" ").toLowerCase();
-return words2.every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(
-one=>members(one).map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(
-scheme.in)} ${text(scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],
-wanted=list(scopes).slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
+return[...found.values()].slice(0,100)}function tagsOf(document,operations){let tags=new Map;for(let one of list(document.tags).slice(0,100))tags.set(nameOf(one?.
+name),{name:nameOf(one?.name),description:text(one?.description),operations:[]});for(let operation of operations){let name=nameOf(list(operation.value.tags)[0]),
+tag=tags.get(name)??{name,description:"",operations:[]};tag.operations.push(operation),tags.set(name,tag)}return[...tags.values()].filter(tag=>tag.operations.length>
+0)}var nameOf=value=>text(value).slice(0,NAME_CHARS_MAX);function summaryOf(value){return text(value.summary).slice(0,SUMMARY_CHARS_MAX)}function has({method,path,
+value},words2){let all=[method,path,summaryOf(value),nameOf(value.operationId),...list(value.tags).slice(0,100).map(nameOf)].join(" ").toLowerCase();return words2.
+every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(one=>members(one).
+map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(scheme.in)} ${text(
+scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],wanted=list(scopes).
+slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
 {children:[i("code",{children:kind(document,schema)})," ",i(Marks,{document,schema})]}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,
 {document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
 schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX2||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
@@ -465,8 +466,8 @@ i("code",{children:kind(document,option)}),choice.values[index]&&i("small",{chil
 text(shapeOf(document,option).words.description)?i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,
 schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{
 tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
-deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children}){let words2=text(
-children);return words2?words2.length>WORDS_MAX?i("p",{class:"as-written",children:[words2.slice(0,WORDS_MAX),"…"]}):i(Markdown,{text:words2}):null}function Folded({
+deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children,most=WORDS_MAX}){
+let words2=text(children);return words2?words2.length>most?i("p",{class:"as-written",children:[words2.slice(0,most),"…"]}):i(Markdown,{text:words2}):null}function Folded({
 title,isKept,children}){let[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return i("details",{onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[
 i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
 text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
@@ -576,40 +577,41 @@ st be JSON.")}let content=JSON.stringify({query,...values!==void 0&&{variables:v
 ...own.headers,["Content-Type","application/json"]],body:content,curl:[`--data-raw ${shell(content)}`]}};return i(CallForm,{api,caller,secret:keyOf(caller.value),
 prepared,children:[i(Field,{label:"Query",children:i("textarea",{class:"mono",spellcheck:!1,rows:8,required:!0,value:query,onInput:event=>setQuery(event.currentTarget.
 value)})}),i(Field,{label:"Variables",hint:'JSON, such as { "id": 7 }; may be empty',children:i("textarea",{class:"mono",spellcheck:!1,rows:3,value:variables,onInput:event=>setVariables(
-event.currentTarget.value)})})]})}function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===null||!element.current||
-(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[wanted]);let{operation:{
-method,path,value,place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.target===event.currentTarget&&
-(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?"warn":"accent",children:method.
-toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[text(value.summary),value.deprecated===!0&&" (deprecated)"]})]})}),wasOpen&&i(Contents,{...shown})]})}
-function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),needs=securityOf(document,operation);
-return i("div",{class:"body stack",children:[i(Words,{children:value.description}),(text(value.operationId)||needs.length>0)&&i("p",{children:i("small",{children:[
-text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.length>0&&i($,{children:["Its document asks for: ",
-needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type","Meaning"],children:parameters.map((one,index)=>i(
-"tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"\
-warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(Words,{children:one?.description})})]},index))}),
-members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i("div",
-{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,
-given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),
-children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,
-{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i(
-"div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i(
-"th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).
-schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},
-index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i("div",{class:"stack",children:[text(answer.
-description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.
-map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===
-!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,
-{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(
-document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(
-content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(
-media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(
-document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}
-function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Ca\
-lls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,
-given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase()," ",i("code",{children:one.path})," ",text(one.value.summary)]})},one.place))]},
-name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[
-i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path})," ",text(value.summary)]}),children:()=>i("div",{class:"stack",children:[i(Words,
-{children:value.description}),members(body.content).length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+event.currentTarget.value)})})]})}var DESCRIPTION_MAX=5e4;function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===
+null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},
+[wanted]);let{operation:{method,path,value,place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.
+target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?
+"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&" (deprecated)"]})]})}),
+wasOpen&&i(Contents,{...shown})]})}function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),
+needs=securityOf(document,operation);return i("div",{class:"body stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),(text(value.operationId)||
+needs.length>0)&&i("p",{children:i("small",{children:[text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.
+length>0&&i($,{children:["Its document asks for: ",needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type",
+"Meaning"],children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.
+deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(
+Words,{children:one?.description})})]},index))}),members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(
+([type])=>type).join(", ")}`,children:()=>i("div",{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),
+members(value.responses).map(([status,given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",
+text(answer.description).slice(0,200)]}),children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&
+operation.method!=="trace"&&i(Folded,{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({
+name,heads,children}){return i("div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:heads.map(head=>i("th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??
+object(members(value?.content)[0]?.[1]).schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i(
+"small",{class:"limit",children:one})]},index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i(
+"div",{class:"stack",children:[text(answer.description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the respo\
+nse",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"\
+row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},
+name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads t\
+o: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,
+isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),
+object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).
+examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),
+i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.
+length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("l\
+i",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase(),
+" ",i("code",{children:one.path})," ",summaryOf(one.value)]})},one.place))]},name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(
+resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path}),
+" ",summaryOf(value)]}),children:()=>i("div",{class:"stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),members(body.content).length>0&&
+i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
@@ -645,30 +647,30 @@ return async(method,body,lines)=>{let headers={...lines,...Object.fromEntries(ke
 unreached(base(api)))}let{text:text2,isCut}=await beginning(response,ANSWER_BYTES);if(REFUSALS.includes(response.status))throw new Error(`The gateway answered w\
 ith status ${response.status}: ${reason(text2)}`);return{status:response.status,headers:[...response.headers],body:text2,body_truncated:isCut,steps:[],upstream:{
 status:response.status}}}}function reason(body){try{let said=JSON.parse(body),text2=said.error?.message??said.error??said.message;if(typeof text2=="string")return text2.
-slice(0,300)}catch{}return"it says no reason."}var OPEN_MAX=10;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,id]),caller=b(()=>D(
-{product,chosen:null,pasted:""}),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)return null;let{api,
-document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"Product"})}),i("div",{class:"page-he\
-ad",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.key_header&&i("p",{class:"needs",children:["Calls n\
-eed ",api.token_path?"an access token":"a key"," in the header ",i("code",{children:api.key_header}),"."]}),api.kind==="graphql"&&typeof document=="string"&&i("\
-div",{class:facts.value?.try_it?"beside":"",children:[facts.value?.try_it&&i(Panel,{title:"Query",children:i("div",{class:"body",children:i(TryQuery,{api,caller})})}),
-i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})})]}),document&&typeof document=="object"&&i(Operations,{document,api,
-caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),facts.value?.try_it&&
-i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"This API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(["prod\
-ucts",product]),children:"Plans"})})]})}function Operations({document,api,caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(
+slice(0,300)}catch{}return"it says no reason."}var OPEN_MAX=10,TAG_WORDS_MAX=5e3;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,
+id]),caller=b(()=>D({product,chosen:null,pasted:""}),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)
+return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"Product"})}),i("\
+div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.key_header&&i("p",{class:"needs",
+children:["Calls need ",api.token_path?"an access token":"a key"," in the header ",i("code",{children:api.key_header}),"."]}),api.kind==="graphql"&&typeof document==
+"string"&&i("div",{class:facts.value?.try_it?"beside":"",children:[facts.value?.try_it&&i(Panel,{title:"Query",children:i("div",{class:"body",children:i(TryQuery,
+{api,caller})})}),i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})})]}),document&&typeof document=="object"&&i(Operations,
+{document,api,caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),facts.
+value?.try_it&&i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"This API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(
+["products",product]),children:"Plans"})})]})}function Operations({document,api,caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(
 document,document.paths);return{operations:operations2,webhooks:operationsOf(document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words2,
 setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words2.toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.
 operations.filter(one=>has(one,looked))})).filter(tag=>tag.operations.length>0),info=object(document.info),more=safe(text(object(document.externalDocs).url));return i(
 "div",{class:"with-contents",children:[i("nav",{class:"contents","aria-label":"Operations",children:[operations.length>1&&i(Field,{label:"Find an operation",children:i(
 "input",{type:"search",value:words2,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.
 name||"Others"}),i("ul",{children:tag.operations.map(one=>i("li",{children:i("a",{href:link(["products",product,"apis",id],{op:one.place}),"aria-current":wanted===
-one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[i("small",{children:one.method.toUpperCase()})," ",text(one.value.summary)||one.path]})},one.place))})]},
+one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[i("small",{children:one.method.toUpperCase()})," ",summaryOf(one.value)||one.path]})},one.place))})]},
 tag.name)),seen.length===0&&operations.length>0&&i("p",{role:"status",children:"No operation has these words."})]}),i("div",{children:[i(Panel,{class:"prose",children:[
-i("p",{children:[i("strong",{children:text(info.title)}),text(info.version)&&i("small",{children:[" version ",text(info.version)]})]}),text(info.description)&&i(
-Markdown,{text:text(info.description)}),more&&i("p",{children:i("a",{href:more,rel:"noreferrer",children:text(object(document.externalDocs).description)||"More \
-about it"})})]}),seen.map(tag=>i("section",{children:[i("h2",{class:"tag",children:tag.name||(tags.length>1?"Others":"Operations")}),tag.description&&i(Markdown,
-{text:tag.description}),tag.operations.map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===one.place?
-turn:null},one.place))]},tag.name)),operations.length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhooks",children:i(
-"div",{class:"body stack",children:[i("p",{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+i("p",{children:[i("strong",{children:text(info.title).slice(0,TAG_WORDS_MAX)}),text(info.version)&&i("small",{children:[" version ",text(info.version)]})]}),text(
+info.description)&&i(Markdown,{text:text(info.description)}),more&&i("p",{children:i("a",{href:more,rel:"noreferrer",children:text(object(document.externalDocs).
+description)||"More about it"})})]}),seen.map(tag=>i("section",{children:[i("h2",{class:"tag",children:tag.name||(tags.length>1?"Others":"Operations")}),i(Words,
+{most:TAG_WORDS_MAX,children:tag.description}),tag.operations.map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===
+one.place?turn:null},one.place))]},tag.name)),operations.length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhoo\
+ks",children:i("div",{class:"body stack",children:[i("p",{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
 value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80,HITS_MAX=50;function Search(){let[words2,setWords]=w(""),found=useLoaded(async()=>{let[products,index,pages]=await Promise.all([get("products"),get(
 "search"),get("pages")]);return{products:products.products,index:index.products,pages:pages.pages}},[developer.value?.id]),entries=b(()=>found.value?entriesOf(found.
 value):[],[found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words2.toLowerCase().split(/\s+/).filter(Boolean),

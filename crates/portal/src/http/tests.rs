@@ -242,6 +242,16 @@ async fn a_password_is_changed_by_whoever_has_the_old_one() {
 }
 
 #[tokio::test]
+async fn pages_know_whether_they_may_call_apis() {
+    for is_allowed in [false, true] {
+        let mut rule = settings(PortalSignUpRule::Open);
+        rule.try_it = is_allowed;
+        let (_, told) = TestPortal::new(rule).await.guest("192.0.2.1").call("GET", "/api/session", json!({})).await;
+        assert_eq!(told["portal"]["try_it"], json!(is_allowed), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn a_search_finds_what_the_caller_sees() {
     let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
     test.publish("inner", false).await;

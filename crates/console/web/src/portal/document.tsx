@@ -10,14 +10,17 @@ import { useLoaded } from "../ui/loaded";
 import type { Caller } from "./caller";
 import { Markdown, safe } from "./markdown";
 import { OperationPanel, Webhook } from "./operation";
-import { has, operationsOf, tagsOf } from "./operations";
+import { has, operationsOf, summaryOf, tagsOf } from "./operations";
 import { type Json, object, text } from "./reference";
+import { Words } from "./schema";
 import { base, facts, type Api } from "./state";
 import { Tools } from "./tools";
 import { TryQuery } from "./try";
 
 /** So many operations are open at first. */
 const OPEN_MAX = 10;
+/** Characters of what is said of a tag. */
+const TAG_WORDS_MAX = 5_000;
 
 export function ApiDocument({ product, api: id }: { product: string; api: string }) {
   const found = useLoaded(() => get<{ api: Api; document: Json }>(`products/${segment(product)}/apis/${segment(id)}`), [product, id]);
@@ -60,21 +63,21 @@ function Operations({ document, api, caller, at: [product, id] }: { document: Js
         {operations.length > 1 && <Field label="Find an operation"><input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} /></Field>}
         {seen.map((tag) => (
           <div key={tag.name}>{tags.length > 1 && <strong>{tag.name || "Others"}</strong>}<ul>{tag.operations.map((one) => (
-            <li key={one.place}><a href={link(["products", product, "apis", id], { op: one.place })} aria-current={wanted === one.place ? "true" : undefined} onClick={() => setTurn(turn + 1)}><small>{one.method.toUpperCase()}</small> {text(one.value.summary) || one.path}</a></li>
+            <li key={one.place}><a href={link(["products", product, "apis", id], { op: one.place })} aria-current={wanted === one.place ? "true" : undefined} onClick={() => setTurn(turn + 1)}><small>{one.method.toUpperCase()}</small> {summaryOf(one.value) || one.path}</a></li>
           ))}</ul></div>
         ))}
         {seen.length === 0 && operations.length > 0 && <p role="status">No operation has these words.</p>}
       </nav>
       <div>
         <Panel class="prose">
-          <p><strong>{text(info.title)}</strong>{text(info.version) && <small> version {text(info.version)}</small>}</p>
+          <p><strong>{text(info.title).slice(0, TAG_WORDS_MAX)}</strong>{text(info.version) && <small> version {text(info.version)}</small>}</p>
           {text(info.description) && <Markdown text={text(info.description)} />}
           {more && <p><a href={more} rel="noreferrer">{text(object(document.externalDocs).description) || "More about it"}</a></p>}
         </Panel>
         {seen.map((tag) => (
           <section key={tag.name}>
             <h2 class="tag">{tag.name || (tags.length > 1 ? "Others" : "Operations")}</h2>
-            {tag.description && <Markdown text={tag.description} />}
+            <Words most={TAG_WORDS_MAX}>{tag.description}</Words>
             {tag.operations.map((one) => <OperationPanel key={one.place} document={document} api={api} operation={one} caller={caller} isOpen={operations.length <= OPEN_MAX} wanted={wanted === one.place ? turn : null} />)}
           </section>
         ))}

@@ -6,12 +6,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge } from "../ui/bits";
 import type { Caller } from "./caller";
 import { examplesOf } from "./example";
-import { type Operation, operationsOf, securityOf } from "./operations";
+import { type Operation, operationsOf, securityOf, summaryOf } from "./operations";
 import { type Json, members, object, resolved, text } from "./reference";
 import { Folded, Schema, Words } from "./schema";
 import { kind, limits } from "./shape";
 import { facts, type Api } from "./state";
 import { TryOperation } from "./try";
+
+/** Characters of what is said of an operation. */
+const DESCRIPTION_MAX = 50_000;
 
 interface Shown { document: Json; api: Api; operation: Operation; caller: Signal<Caller> }
 
@@ -29,7 +32,7 @@ export function OperationPanel({ isOpen, wanted, ...shown }: Shown & { isOpen: b
   const { operation: { method, path, value, place } } = shown;
   return (
     <details class="panel operation" ref={element} open={open} data-place={place} onToggle={(event) => { if (event.target === event.currentTarget) { setOpen(event.currentTarget.open); note(true); } }}>
-      <summary><h3><Badge tone={value.deprecated === true ? "warn" : "accent"}>{method.toUpperCase()}</Badge> <code>{path}</code> <small>{text(value.summary)}{value.deprecated === true && " (deprecated)"}</small></h3></summary>
+      <summary><h3><Badge tone={value.deprecated === true ? "warn" : "accent"}>{method.toUpperCase()}</Badge> <code>{path}</code> <small>{summaryOf(value)}{value.deprecated === true && " (deprecated)"}</small></h3></summary>
       {wasOpen && <Contents {...shown} />}
     </details>
   );
@@ -40,7 +43,7 @@ function Contents({ document, api, operation, caller }: Shown) {
   const body = object(resolved(document, value.requestBody)), needs = securityOf(document, operation);
   return (
     <div class="body stack">
-      <Words>{value.description}</Words>
+      <Words most={DESCRIPTION_MAX}>{value.description}</Words>
       {(text(value.operationId) || needs.length > 0) && <p><small>{text(value.operationId) && <>Called <code>{text(value.operationId)}</code>. </>}{needs.length > 0 && <>Its document asks for: {needs.join(", or ")}.</>}</small></p>}
       {parameters.length > 0 && <Table name="Parameters" heads={["Parameter", "In", "Type", "Meaning"]}>{parameters.map((one, index) => (
         <tr key={index}><th scope="row"><code>{text(one?.name)}</code>{one?.required === true && " *"}{one?.deprecated === true && <> <Badge tone="warn">deprecated</Badge></>}</th><td>{text(one?.in)}</td><Type document={document} value={one} /><td><Words>{one?.description}</Words></td></tr>
@@ -98,7 +101,7 @@ function Callbacks({ document, callbacks }: { document: Json; callbacks: Json })
   if (named.length === 0) return null;
   return (
     <div><p><strong>Calls back</strong></p><ul class="schema-members">{named.map(([name, given]) => (
-      <li key={name}><code>{name}</code>{operationsOf(document, resolved(document, given)).map((one) => <div key={one.place}><small>{one.method.toUpperCase()} <code>{one.path}</code> {text(one.value.summary)}</small></div>)}</li>
+      <li key={name}><code>{name}</code>{operationsOf(document, resolved(document, given)).map((one) => <div key={one.place}><small>{one.method.toUpperCase()} <code>{one.path}</code> {summaryOf(one.value)}</small></div>)}</li>
     ))}</ul></div>
   );
 }
@@ -107,8 +110,8 @@ function Callbacks({ document, callbacks }: { document: Json; callbacks: Json })
 export function Webhook({ document, operation: { method, path, value } }: { document: Json; operation: Operation }) {
   const body = object(resolved(document, value.requestBody));
   return (
-    <Folded title={<><Badge tone="muted">{method.toUpperCase()}</Badge> <code>{path}</code> {text(value.summary)}</>}>{() => <div class="stack">
-      <Words>{value.description}</Words>
+    <Folded title={<><Badge tone="muted">{method.toUpperCase()}</Badge> <code>{path}</code> {summaryOf(value)}</>}>{() => <div class="stack">
+      <Words most={DESCRIPTION_MAX}>{value.description}</Words>
       {members(body.content).length > 0 && <Contained document={document} content={body.content} />}
     </div>}</Folded>
   );

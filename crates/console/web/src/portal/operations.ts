@@ -5,8 +5,10 @@ import { type Json, MEMBERS_MAX, list, members, object, resolved, text } from ".
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 /** Operations that are shown. */
 const OPERATIONS_MAX = 500;
-/** Characters of a path that is shown. */
+/** Characters of a path, of a summary and of a name that are shown. */
 const PATH_CHARS_MAX = 500;
+const SUMMARY_CHARS_MAX = 300;
+const NAME_CHARS_MAX = 100;
 
 export interface Operation { /** Its method and path, as links name it. */ place: string; method: string; path: string; value: Record<string, Json>; parameters: Json[] }
 /** Operations with the same first tag; `name` is empty for those without one. */
@@ -40,9 +42,9 @@ function parametersOf(document: Json, path: string, item: Json, value: Json): Js
 
 export function tagsOf(document: Json, operations: Operation[]): Tag[] {
   const tags = new Map<string, Tag>();
-  for (const one of list(document.tags).slice(0, MEMBERS_MAX)) tags.set(text(one?.name), { name: text(one?.name), description: text(one?.description), operations: [] });
+  for (const one of list(document.tags).slice(0, MEMBERS_MAX)) tags.set(nameOf(one?.name), { name: nameOf(one?.name), description: text(one?.description), operations: [] });
   for (const operation of operations) {
-    const name = text(list(operation.value.tags)[0]);
+    const name = nameOf(list(operation.value.tags)[0]);
     const tag = tags.get(name) ?? { name, description: "", operations: [] };
     tag.operations.push(operation);
     tags.set(name, tag);
@@ -50,9 +52,13 @@ export function tagsOf(document: Json, operations: Operation[]): Tag[] {
   return [...tags.values()].filter((tag) => tag.operations.length > 0);
 }
 
+const nameOf = (value: Json): string => text(value).slice(0, NAME_CHARS_MAX);
+
+export function summaryOf(value: Json): string { return text(value.summary).slice(0, SUMMARY_CHARS_MAX); }
+
 /** Whether an operation has all of these words. */
 export function has({ method, path, value }: Operation, words: string[]): boolean {
-  const all = [method, path, text(value.summary), text(value.operationId), ...list(value.tags).slice(0, MEMBERS_MAX).map(text)].join(" ").toLowerCase();
+  const all = [method, path, summaryOf(value), nameOf(value.operationId), ...list(value.tags).slice(0, MEMBERS_MAX).map(nameOf)].join(" ").toLowerCase();
   return words.every((word) => all.includes(word));
 }
 

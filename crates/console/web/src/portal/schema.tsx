@@ -89,10 +89,10 @@ function Marks({ document, schema }: Place) {
 }
 
 /** What a document says of something: Markdown, if it is short. */
-export function Words({ children }: { children: Json }) {
+export function Words({ children, most = WORDS_MAX }: { children: Json; most?: number }) {
   const words = text(children);
   if (!words) return null;
-  if (words.length > WORDS_MAX) return <p class="as-written">{words.slice(0, WORDS_MAX)}…</p>;
+  if (words.length > most) return <p class="as-written">{words.slice(0, most)}…</p>;
   return <Markdown text={words} />;
 }
 

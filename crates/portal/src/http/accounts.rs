@@ -119,6 +119,7 @@ fn described(portal: &Portal, developer: Option<&Developer>) -> Value {
         "portal": {
             "name": settings.name,
             "gateway_url": settings.gateway_url,
+            "try_it": settings.try_it,
             "has_logo": portal.logo.is_some(),
             "signs_up": settings.sign_up.by != PortalSignUpRule::Invitation,
             "domains": if settings.sign_up.by == PortalSignUpRule::Domain { settings.sign_up.domains.clone() } else { Vec::new() },

@@ -4,6 +4,7 @@ mod api;
 mod consumers;
 mod precedence;
 mod settings;
+mod shape;
 
 use crate::files::NamedFiles;
 use crate::plan::Plan;

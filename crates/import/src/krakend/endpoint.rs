@@ -1,11 +1,14 @@
 //! Endpoints and their backends.
 
-use super::{CACHE_TTL, KrakendReader, duration_ms, extra};
+use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, duration_ms, extra};
 use crate::pattern::escaped;
 use crate::plan::{
     BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
 };
 use crate::tree::Node;
+
+/// What `method` of a backend may be.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Headers with credentials, which KrakenD passes only if it is told to.
 const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
@@ -35,6 +38,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         let place = reader.place(member.line);
         let name = format!("endpoints.{}", member.key);
         match member.key.as_str() {
+            "timeout" if !route.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, name, WHOLE_SECONDS),
             "endpoint" | "method" | "timeout" | "extra_config" | "backend" => reader.report.carried(&place, name),
             "input_headers" | "headers_to_pass" => {
                 reader.report.approximated(&place, name, "all headers pass, but Authorization and Cookie only if they are listed");
@@ -43,13 +47,24 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
                 reader.report.approximated(&place, name, "all parameters pass, or none")
             }
             "cache_ttl" => reader.report.approximated(&place, name, CACHE_TTL),
+            "output_encoding" if matches!(member.node.text(), "json" | "json-collection" | "no-op") => {
+                reader.report.carried(&place, name)
+            }
             _ if reader.is_own(member, "endpoints.") => {}
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
     }
+    let answering = backends.iter().position(|backend| !extra::is_shadow(backend)).unwrap_or_default();
     for (index, backend) in backends.iter().enumerate() {
-        if index == 0 {
+        if index == answering {
             read_backend(backend, (path, names.as_slice(), &groups), !queries.is_empty(), &method, &mut route, reader);
+        } else if extra::is_shadow(backend) {
+            let place = reader.place(backend.line);
+            reader.report.not_carried(
+                &place,
+                "endpoints.backend",
+                "copies of requests are not sent: set `mirrors` of the route's rule",
+            );
         } else {
             let place = reader.place(backend.line);
             reader.report.not_carried(
@@ -59,7 +74,15 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
             );
         }
     }
+    let output = Some(node.get("output_encoding").text()).filter(|output| !output.is_empty());
+    let output = output.unwrap_or(&reader.output_encoding).to_owned();
+    if output == "json-collection" {
+        route.shape.get_or_insert_with(BodyShape::default).is_bare = true;
+    }
     extra::of_endpoint(node.get("extra_config"), &mut route, reader);
+    if output == "no-op" {
+        route.shape = None;
+    }
     plan.add(route);
 }
 
@@ -113,7 +136,16 @@ fn read_backend(
             "method" if member.node.text().eq_ignore_ascii_case(method) || member.node.is_empty() => {
                 reader.report.carried(&place, name)
             }
-            "method" => reader.report.not_carried(&place, name, "the method stays: `method_transforms` changes it"),
+            "method" if METHODS.contains(&member.node.text().to_uppercase().as_str()) => {
+                route.upstream_method = Some(member.node.text().to_uppercase());
+                reader.report.carried(&place, name);
+            }
+            "method" => reader.report.not_carried(&place, name, "is no method that KrakenD sends"),
+            "encoding" if matches!(member.node.text(), "" | "json" | "no-op") => reader.report.carried(&place, name),
+            "encoding" if member.node.text() == "safejson" => {
+                shape.is_any = true;
+                reader.report.carried(&place, name);
+            }
             "allow" | "whitelist" => {
                 shape.allowed = member.node.texts();
                 reader.report.carried(&place, name);
@@ -189,10 +221,13 @@ fn read_backend(
     }
     let is_same = url == path && passes_query;
     if !is_same && !path.contains('*') {
-        if passes_query && !to.contains('?') {
-            to = format!("{to}${}", names.len() + 1);
+        // Parameters of the pattern come before those of the request.
+        let has_own = to.contains('?');
+        if passes_query {
+            to = format!("{to}{}${}", if has_own { "&" } else { "" }, names.len() + 1);
         }
-        route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}(\\?.*)?$"), to });
+        let query = if has_own { "(?:\\?(.*))?" } else { "(\\?.*)?" };
+        route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}{query}$"), to });
     }
     extra::of_backend(node.get("extra_config"), route, reader);
 }

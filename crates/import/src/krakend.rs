@@ -3,6 +3,7 @@
 mod bodies;
 mod endpoint;
 mod extra;
+mod settings;
 
 use crate::files::{ImportFailure, NamedFiles};
 use crate::plan::{Plan, PlannedAction, PlannedCertificate, PlannedListener, PlannedMatch, PlannedPath, PlannedRoute};
@@ -133,7 +134,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     if plan.routes.is_empty() {
         return Err(files.failure("has no endpoints"));
     }
-    health(extra::setting(root.get("extra_config"), "router"), plan, &mut reader);
+    health(settings::setting(root.get("extra_config"), "router"), plan, &mut reader);
     Ok(())
 }
 

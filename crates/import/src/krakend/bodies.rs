@@ -1,7 +1,7 @@
 //! What settings do to bodies: `proxy`, and schemas.
 
 use super::KrakendReader;
-use super::extra::{Level, present};
+use super::settings::{Level, present};
 use crate::plan::{BodyEdit, BodyShape, PlannedRoute};
 use crate::tree::Node;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Endpoints and their backends.
 
-use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, duration_ms, extra};
+use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, duration_ms, extra, settings};
 use crate::pattern::escaped;
 use crate::plan::{
     BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
@@ -54,11 +54,11 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
     }
-    let answering = backends.iter().position(|backend| !extra::is_shadow(backend)).unwrap_or_default();
+    let answering = backends.iter().position(|backend| !settings::is_shadow(backend)).unwrap_or_default();
     for (index, backend) in backends.iter().enumerate() {
         if index == answering {
             read_backend(backend, (path, names.as_slice(), &groups), !queries.is_empty(), &method, &mut route, reader);
-        } else if extra::is_shadow(backend) {
+        } else if settings::is_shadow(backend) {
             let place = reader.place(backend.line);
             reader.report.not_carried(
                 &place,

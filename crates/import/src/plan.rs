@@ -99,6 +99,8 @@ pub(crate) struct PlannedRoute {
     pub retries: Option<PlannedRetries>,
     pub mirror: Option<(String, u32)>,
     pub shape: Option<BodyShape>,
+    /// Several requests in place of one to the upstream.
+    pub merge: Option<PlannedMerge>,
     /// A schema that bodies of requests must fit.
     pub body_schema: Option<Value>,
     /// Why it must refuse every request: something that protected it is not carried over.
@@ -336,6 +338,29 @@ pub(crate) struct BodyShape {
     pub added: Vec<(String, Value)>,
     /// In the end, the member `collection` takes the place of the body.
     pub is_bare: bool,
+}
+
+/// Requests whose responses become one object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedMerge {
+    /// An expression for the path, with a group for each name.
+    pub path: String,
+    pub names: Vec<String>,
+    /// What is passed on of the client's; `*` for all.
+    pub headers: Vec<String>,
+    pub query: Vec<String>,
+    /// One after the other, until one fails.
+    pub is_sequential: bool,
+    pub parts: Vec<PlannedPart>,
+}
+
+/// One of these requests, to any of the hosts. The path has names in braces, and `{resp0_a.b}` for members of earlier responses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedPart {
+    pub hosts: Vec<String>,
+    pub method: String,
+    pub path: String,
+    pub shape: BodyShape,
 }
 
 /// A change of members, by paths with dots; `*` is each item or member.

@@ -2,6 +2,7 @@
 
 mod api;
 mod consumers;
+mod merge;
 mod precedence;
 mod settings;
 mod shape;
@@ -48,6 +49,7 @@ pub(crate) fn write(
         }
         written.push(file(format!("apis/{id}.json"), definition));
     }
+    written.extend(merge::is_needed(plan).then(merge::script));
     let policy = consumers::policy(plan, &ids);
     written.extend(policy.map(|policy| file(format!("policies/{}.json", consumers::POLICY), policy)));
     (written, consumers::consumers(plan, &ids, report))

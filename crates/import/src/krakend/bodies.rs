@@ -43,19 +43,21 @@ pub(super) fn proxy(node: &Node, level: Level, routes: &mut [&mut PlannedRoute],
                     "is added to what the backend answers; without an answer, there is nothing",
                 );
             }
-            ("flatmap_filter", _) if level == Level::Backend => match edits(&field.node) {
-                Ok(edits) => {
-                    // They take the place of what else selects members.
-                    for shape in routes.iter_mut().map(|route| route.shape.get_or_insert_with(BodyShape::default)) {
-                        shape.allowed.clear();
-                        shape.denied.clear();
-                        shape.renamed.clear();
-                        shape.edits.clone_from(&edits);
+            ("flatmap_filter", _) if level == Level::Backend || routes.iter().any(|route| route.merge.is_some()) => {
+                match edits(&field.node) {
+                    Ok(edits) => {
+                        // They take the place of what else selects members.
+                        for shape in routes.iter_mut().map(|route| route.shape.get_or_insert_with(BodyShape::default)) {
+                            shape.allowed.clear();
+                            shape.denied.clear();
+                            shape.renamed.clear();
+                            shape.edits.clone_from(&edits);
+                        }
+                        reader.report.carried(&place, title);
                     }
-                    reader.report.carried(&place, title);
+                    Err(why) => reader.report.unprotected(&place, title, why),
                 }
-                Err(why) => reader.report.unprotected(&place, title, why),
-            },
+            }
             ("shadow" | "sequential", _) => reader.report.carried(&place, title),
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
         }

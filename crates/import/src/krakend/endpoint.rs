@@ -3,12 +3,17 @@
 use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, duration_ms, extra, settings};
 use crate::pattern::escaped;
 use crate::plan::{
-    BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
+    BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedMerge, PlannedPart, PlannedPath, PlannedRate, PlannedRoute,
+    PlannedTarget, PlannedUpstream,
 };
 use crate::tree::Node;
 
 /// What `method` of a backend may be.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// What becomes of several backends.
+const MERGED: &str =
+    "a script merges the responses; while one is late, there is no answer, and after the longest timeout of all endpoints 500";
 
 /// Headers with credentials, which KrakenD passes only if it is told to.
 const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
@@ -54,24 +59,30 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
     }
-    let answering = backends.iter().position(|backend| !settings::is_shadow(backend)).unwrap_or_default();
-    for (index, backend) in backends.iter().enumerate() {
-        if index == answering {
-            read_backend(backend, (path, names.as_slice(), &groups), !queries.is_empty(), &method, &mut route, reader);
-        } else if settings::is_shadow(backend) {
-            let place = reader.place(backend.line);
-            reader.report.not_carried(
-                &place,
-                "endpoints.backend",
-                "copies of requests are not sent: set `mirrors` of the route's rule",
-            );
-        } else {
-            let place = reader.place(backend.line);
-            reader.report.not_carried(
-                &place,
-                "endpoints.backend",
-                "responses of several backends are not merged; the first one answers",
-            );
+    let known = (path, names.as_slice(), groups.as_str());
+    let (shadows, answering): (Vec<&Node>, Vec<&Node>) = backends.iter().partition(|backend| settings::is_shadow(backend));
+    for shadow in shadows {
+        let place = reader.place(shadow.line);
+        reader.report.not_carried(
+            &place,
+            "endpoints.backend",
+            "copies of requests are not sent: set `mirrors` of the route's rule",
+        );
+    }
+    match answering.as_slice() {
+        [] => {}
+        [backend] => read_backend(backend, known, !queries.is_empty(), &method, &mut route, reader),
+        several => {
+            let proxy = settings::setting(node.get("extra_config"), "proxy");
+            let merge = PlannedMerge {
+                path: format!("^{groups}$"),
+                names: names.clone(),
+                headers: if headers.is_empty() { vec!["Content-Type".to_owned()] } else { headers },
+                query: queries,
+                is_sequential: proxy.is_some_and(|proxy| proxy.get("sequential").is_true()),
+                parts: Vec::new(),
+            };
+            read_merged(several, known, merge, &method, &mut route, reader);
         }
     }
     let output = Some(node.get("output_encoding").text()).filter(|output| !output.is_empty());
@@ -113,6 +124,56 @@ fn path_of(path: &str) -> (PlannedPath, Vec<String>, String) {
         false => PlannedPath::Pattern(plain.join("/")),
     };
     (planned, names, groups.join("/"))
+}
+
+/// Several backends, whose responses become one.
+fn read_merged(
+    backends: &[&Node],
+    known: (&str, &[String], &str),
+    mut merge: PlannedMerge,
+    method: &str,
+    route: &mut PlannedRoute,
+    reader: &mut KrakendReader<'_>,
+) {
+    for (index, backend) in backends.iter().enumerate() {
+        let mut one = PlannedRoute { merge: Some(PlannedMerge::default()), ..PlannedRoute::default() };
+        read_backend(backend, known, !merge.query.is_empty(), method, &mut one, reader);
+        route.closed.append(&mut one.closed);
+        let is_slower = |rate: &PlannedRate| route.rate.is_none_or(|own| rate.per_second() < own.per_second());
+        if let Some(rate) = one.rate.filter(is_slower) {
+            route.rate = Some(rate);
+        }
+        let place = reader.place(backend.line);
+        if index > 0 {
+            reader.report.approximated(&place, "endpoints.backend", MERGED);
+        }
+        if one.cache.is_some() {
+            reader.report.not_carried(&place, "endpoints.backend.http-cache", "what is merged is not kept");
+        }
+        let shape = one.shape.unwrap_or_default();
+        if !shape.edits.is_empty() {
+            reader.report.unprotected(&place, "endpoints.backend.flatmap_filter", "is not applied where several backends answer");
+        }
+        if let PlannedAction::Forward(upstream) = one.action {
+            let hosts = upstream.targets.into_iter().map(|target| target.url).collect();
+            let method = one.upstream_method.unwrap_or_else(|| method.to_owned());
+            merge.parts.push(PlannedPart { hosts, method, path: rooted(backend.get("url_pattern").text()), shape });
+        }
+    }
+    if merge.parts.len() < backends.len() {
+        route.action = PlannedAction::Answer { status: 502, body: String::new(), headers: Vec::new() };
+        return;
+    }
+    let first = merge.parts.first().and_then(|part| part.hosts.first()).cloned().unwrap_or_default();
+    let targets = vec![PlannedTarget { url: first, weight: 1 }];
+    route.action = PlannedAction::Forward(PlannedUpstream { targets, ..PlannedUpstream::default() });
+    route.request_headers.set.push(("X-Forwarded-For".to_owned(), "{client_ip}".to_owned()));
+    route.merge = Some(merge);
+}
+
+/// The path of a backend, which may lack its first slash.
+fn rooted(url: &str) -> String {
+    if url.starts_with('/') { url.to_owned() } else { format!("/{url}") }
 }
 
 fn read_backend(
@@ -205,13 +266,12 @@ fn read_backend(
     }
     route.upstream_host = targets.first().and_then(|target| target.url.split_once("://")).map(|(_, host)| host.to_owned());
     route.action = PlannedAction::Forward(PlannedUpstream { targets, ..PlannedUpstream::default() });
-    let url = node.get("url_pattern").text();
-    let url = if url.starts_with('/') { url.to_owned() } else { format!("/{url}") };
+    let url = rooted(node.get("url_pattern").text());
     let mut to = url.replace('$', "%24");
     for (index, name) in names.iter().enumerate() {
         to = to.replace(&format!("{{{name}}}"), &format!("${}", index + 1));
     }
-    if to.contains('{') {
+    if to.contains('{') && route.merge.is_none() {
         let place = reader.place(node.get("url_pattern").line);
         reader.report.not_carried(
             &place,

@@ -13,7 +13,7 @@ const GATEWAY: &str = r#"{
       },
       "backend": [{"url_pattern": "/v1/user/{id}", "allow": ["name", "address.city"], "mapping": {"name": "title"}, "group": "user"}]
     },
-    {"endpoint": "/both", "method": "POST", "output_encoding": "no-op", "backend": [{"url_pattern": "/a"}, {"url_pattern": "/b"}]}
+    {"endpoint": "/both", "backend": [{"url_pattern": "/a"}, {"url_pattern": "/b"}]}
   ]
 }"#;
 
@@ -44,7 +44,7 @@ fn endpoints_become_routes_with_their_shapes() {
     let filter = version(&users)["extended_paths"]["transform_jq_response"][0]["filter"].as_str().unwrap();
     assert!(filter.contains("\"address\":{\"city\":true}") && filter.contains("{\"user\": .}"), "{filter}");
     assert_eq!(version(&users)["global_headers_remove"], json!(["Authorization", "Cookie"]));
-    assert_eq!(outcomes(&moved, "endpoints.backend"), ["carried", "carried", "not"]);
+    assert_eq!(outcomes(&moved, "endpoints.backend"), ["carried", "carried", "approximated"]);
     let policy = moved.files.iter().find(|file| file.path == "policies/imported.json").unwrap();
     assert!(policy.text.contains("get-users-id"));
 }
@@ -168,4 +168,42 @@ fn operations_on_members_are_carried_over_all_or_none() {
     assert!(!filter(&removed).contains("\"x\""), "{}", filter(&removed));
     let to_many = moved(r#"{"type": "move", "args": ["a.*.b", "c.*"]}"#);
     assert!(filter(&to_many).contains(r#".["x"]"#) && to_many.report.is_less_protected(), "{}", filter(&to_many));
+}
+
+#[test]
+fn a_script_merges_what_several_backends_answer() {
+    let backends = r#"[{"url_pattern": "u/{id}", "deny": ["a.b"]}, {"url_pattern": "/o/{resp0_id}", "method": "POST", "group": "o", "host": ["http://b:22"]}]"#;
+    let proxy = r#""proxy": {"sequential": true, "static": {"data": {"n": 1}}}"#;
+    let moved = gateway(
+        "",
+        &format!(
+            r#"{{"endpoint": "/u/{{id}}", "timeout": "7s", "extra_config": {{{proxy}}}, "input_headers": ["X-A"], "backend": {backends}}}"#
+        ),
+    );
+    let route = api(&moved, "GET /u/{id}");
+    let part = |host: &str, method: &str, path: &str, denied: serde_json::Value, group: &str| {
+        json!({
+            "hosts": [host], "method": method, "path": path, "list": false, "any": false, "target": [], "allowed": {}, "denied": denied,
+            "renamed": [], "group": group,
+        })
+    };
+    let parts = [
+        part("http://a:1", "GET", "/u/{id}", json!([["a", "b"]]), ""),
+        part("http://b:22", "POST", "/o/{resp0_id}", json!([]), "o"),
+    ];
+    assert_eq!(
+        route["config_data"],
+        json!({"path": "^/u/([^/?]+)$", "names": ["id"], "headers": ["X-A"], "query": [], "sequential": true, "parts": parts})
+    );
+    let paths = &version(&route)["extended_paths"];
+    assert_eq!(paths["virtual"][0]["function_source_uri"], "scripts/merge.js");
+    assert!(paths["transform_jq_response"][0]["filter"].as_str().unwrap().contains(r#". + {"n":1}"#), "{paths}");
+    assert_eq!(version(&route)["global_headers"], json!({"X-Forwarded-For": "$tyk_context.remote_addr"}));
+    assert!(moved.files.iter().any(|file| file.path == "scripts/merge.js"));
+    let settings = moved.files.iter().find(|file| file.path == "tyk.conf").unwrap();
+    let settings: serde_json::Value = serde_json::from_str(&settings.text).unwrap();
+    assert_eq!(
+        json!([settings["enable_jsvm"], settings["jsvm_timeout"], settings["middleware_path"]]),
+        json!([true, 7, "scripts/"])
+    );
 }

@@ -2,8 +2,7 @@
 
 use super::consumers::POLICY;
 use super::settings::Sockets;
-use super::shape;
-use super::{ORG, put, tidy};
+use super::{ORG, merge, put, shape, tidy};
 use crate::pattern::escaped;
 use crate::plan::{
     AuthWay, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath, PlannedRate,
@@ -50,12 +49,11 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
                 extended.insert("url_rewrites".to_owned(), for_methods(route, &rewrite(change)));
             }
             if let Some(method) = &route.upstream_method {
-                let mut entries = for_methods(route, &json!({ "path": ANY_PATH, "to_method": method }));
-                // Preflights stay what they are.
-                if let Some(list) = entries.as_array_mut() {
-                    list.retain(|entry| entry.get("method").is_none_or(|method| method != "OPTIONS"));
-                }
-                extended.insert("method_transforms".to_owned(), entries);
+                let entry = json!({ "path": ANY_PATH, "to_method": method });
+                extended.insert("method_transforms".to_owned(), without_preflights(for_methods(route, &entry)));
+            }
+            if route.merge.is_some() {
+                extended.insert("virtual".to_owned(), without_preflights(for_methods(route, &merge::entry(ANY_PATH))));
             }
             if let Some((url, percent)) = &route.mirror {
                 put(&mut rule, "mirrors", json!([{ "url": url, "numerator": percent, "denominator": 100 }]));
@@ -121,6 +119,9 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
     });
     authentication(route, &mut definition);
     let mut definition = tidy(definition);
+    if let Some(merge) = &route.merge {
+        put(&mut definition, "config_data", merge::data(merge));
+    }
     // An empty object switches the cache on.
     if route.cache.as_ref().is_some_and(|cache| cache.time_s.is_none()) {
         put(&mut definition, "tollgate.cache", json!({ "by_headers": route.cache.as_ref().map(|cache| cache.by_headers.clone()) }));
@@ -168,6 +169,14 @@ fn for_methods(route: &PlannedRoute, entry: &Value) -> Value {
         entry
     };
     methods.iter().map(with).collect()
+}
+
+/// What is done to requests is not done to those that ask whether they may come.
+fn without_preflights(mut entries: Value) -> Value {
+    if let Some(list) = entries.as_array_mut() {
+        list.retain(|entry| entry.get("method").is_none_or(|method| method != "OPTIONS"));
+    }
+    entries
 }
 
 fn rewrite(change: &PathChange) -> Value {

@@ -150,6 +150,9 @@ fn read_merged(
         if one.cache.is_some() {
             reader.report.not_carried(&place, "endpoints.backend.http-cache", "what is merged is not kept");
         }
+        if !matches!(backend.get("encoding").text(), "" | "json" | "safejson") {
+            reader.report.not_carried(&place, "endpoints.backend.encoding", "the script reads JSON alone, and leaves others out");
+        }
         let shape = one.shape.unwrap_or_default();
         if !shape.edits.is_empty() {
             reader.report.unprotected(&place, "endpoints.backend.flatmap_filter", "is not applied where several backends answer");

@@ -20,7 +20,7 @@ pub(crate) struct Members<'a, const N: usize> {
 /// # Errors
 /// The text is not one JSON object.
 pub(crate) fn members<'a, const N: usize>(text: &'a [u8], names: &[&str; N]) -> Result<Members<'a, N>, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(byte_order_mark::without(text));
+    let mut reader = serde_json::Deserializer::from_slice(text);
     let read = reader.deserialize_map(MembersVisitor { names })?;
     reader.end()?;
     Ok(read)

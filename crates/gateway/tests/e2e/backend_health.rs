@@ -105,7 +105,7 @@ fn a_policy_of_a_cluster_takes_endpoints_out_and_lets_them_in_again() {
             "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}],
             "backendHealth": {
                 "passive": {"consecutiveFailures": 2, "statuses": [500], "ejectFor": "10ms", "maxEjectFor": "10ms"},
-                "active": {"path": "/health", "interval": "100ms", "timeout": "10s", "healthyThreshold": 2, "unhealthyThreshold": 2, "statuses": [200]},
+                "active": {"path": "/health", "interval": "2s", "timeout": "10s", "healthyThreshold": 2, "unhealthyThreshold": 2, "statuses": [200]},
             },
         }}),
     ];

@@ -67,9 +67,14 @@ impl<'s> Texts<'s> {
         }
     }
 
-    /// A document with a text at one place, and with everything on the way switched on.
+    /// A document with a text at one place, with everything on the way switched on, and with a name for what has one in a list.
     pub(crate) fn with(&self, document: &Value, field: &[String], text: &str) -> Value {
         let mut document = document.clone();
+        for named in self.found.iter().filter(|path| matches!(path.as_slice(), [.., list, name] if list == "-" && name == "name")) {
+            if named.split_last().is_some_and(|(_, object)| field.starts_with(object) && field != named) {
+                put(&mut document, named, &json!("X-Text"));
+            }
+        }
         for switch in &self.switches {
             if switch.split_last().is_some_and(|(_, object)| field.starts_with(object) && field != switch) {
                 put(&mut document, switch, &json!(true));

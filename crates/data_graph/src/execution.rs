@@ -9,7 +9,6 @@ use crate::completion::{Completion, ERRORS_MAX, FieldFault, ResponsePath, Respon
 use crate::graph::DataGraph;
 use crate::plan::OperationPlan;
 use places::ObjectPlace;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

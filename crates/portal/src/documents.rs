@@ -1,8 +1,8 @@
 //! Documents of the portal in the store: JSON, read and written whole. A change is made again if another gateway was faster.
 
 use crate::refusal::PortalRefusal;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tollgate_signin::PeopleSessions;
 use tollgate_store::{ChangedDocument, DocumentSpace, Store, StoreFault, StoreFaultKind, change_document};
@@ -10,6 +10,12 @@ use tollgate_store::{ChangedDocument, DocumentSpace, Store, StoreFault, StoreFau
 const SPACE: DocumentSpace = DocumentSpace::Portal;
 /// Documents that the store is asked for at a time.
 const PAGE: usize = 500;
+
+/// How often something was there in a period.
+#[derive(Default, Serialize, Deserialize)]
+struct PeriodCount {
+    count: u32,
+}
 
 /// The documents.
 #[derive(Clone)]
@@ -60,6 +66,28 @@ impl PortalDocuments {
             Ok::<_, PortalRefusal>(ChangedDocument { value: text(&after)?, expires_unix_s, told: after })
         };
         change_document(&*self.0, SPACE, id, change).await
+    }
+
+    /// Counts something in the present period of so many seconds, in a document that begins with `name`.
+    ///
+    /// # Errors
+    /// It has been there as often as it may be in this period: wait for the next one.
+    pub(crate) async fn count_within(
+        &self,
+        name: &str,
+        (now, period_s): (u64, u64),
+        most: u32,
+        message: &str,
+    ) -> Result<(), PortalRefusal> {
+        let period = now / period_s;
+        let count = |old: Option<PeriodCount>| {
+            let count = old.unwrap_or_default().count;
+            if count >= most {
+                return Err(PortalRefusal::wait((period + 1) * period_s - now, message));
+            }
+            Ok(PeriodCount { count: count + 1 })
+        };
+        self.change(&format!("{name}-{period}"), Some((period + 2) * period_s), count).await.map(drop)
     }
 
     /// At most `most` documents whose ids begin with `prefix`, sorted by id.

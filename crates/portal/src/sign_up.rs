@@ -27,12 +27,6 @@ struct AccountTries {
     again_unix_s: u64,
 }
 
-/// New accounts in an hour.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct SignUpCount {
-    count: u32,
-}
-
 impl Portal {
     /// Has a link to a new account sent. Says nothing about whether there is an account.
     pub(crate) async fn sign_up(&self, address: IpAddr, mail: &str, name: &str) -> Result<(), PortalRefusal> {
@@ -268,15 +262,8 @@ impl Portal {
     }
 
     pub(crate) async fn count_sign_up(&self, now: u64) -> Result<(), PortalRefusal> {
-        let (hour, most) = (now / 3600, self.settings.sign_up.per_hour_max);
-        let count = |old: Option<SignUpCount>| {
-            let count = old.unwrap_or_default().count;
-            if count >= most {
-                return Err(PortalRefusal::wait((hour + 1) * 3600 - now, "Too many new accounts in this hour"));
-            }
-            Ok(SignUpCount { count: count + 1 })
-        };
-        self.documents.change(&format!("sign-ups-{hour}"), Some((hour + 2) * 3600), count).await.map(drop)
+        let most = self.settings.sign_up.per_hour_max;
+        self.documents.count_within("sign-ups", (now, 3600), most, "Too many new accounts in this hour").await
     }
 
     /// Whether an address may get another mail that strangers have asked for.

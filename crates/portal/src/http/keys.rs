@@ -87,7 +87,8 @@ async fn make(
     let portal = &call.portal;
     let now = Portal::now();
     check_room(grant, now)?;
-    count_made(portal, grant_id, now).await?;
+    let made = format!("made-{grant_id}");
+    portal.documents.count_within(&made, (now, DAY_S), MADE_PER_DAY_MAX, "Too many new keys on this day").await?;
     let product: ApiProduct = catalogue::one(&portal.documents, &grant.product).await?;
     let plan = product.plan(&grant.plan).ok_or_else(|| PortalRefusal::missing("plan"))?;
     let developer = call.developer()?;
@@ -139,19 +140,6 @@ async fn make(
             Err(refusal)
         }
     }
-}
-
-/// Counts a key that is made.
-async fn count_made(portal: &Portal, grant_id: &str, now: u64) -> Result<(), PortalRefusal> {
-    let day = now / DAY_S;
-    let count = |old: Option<u32>| {
-        let count = old.unwrap_or_default();
-        if count >= MADE_PER_DAY_MAX {
-            return Err(PortalRefusal::wait((day + 1) * DAY_S - now, "Too many new keys on this day"));
-        }
-        Ok(count + 1)
-    };
-    portal.documents.change(&format!("made-{grant_id}-{day}"), Some((day + 2) * DAY_S), count).await.map(drop)
 }
 
 /// The APIs of which an application of this product is a client. Where an API takes keys, a key is what fits all of them.

@@ -2,7 +2,7 @@
 
 use super::ProviderApi;
 use crate::bedrock::FrameReader;
-use crate::form::{Event, Fault};
+use crate::form::{Event, Fault, Usage};
 use crate::steps::Steps;
 use crate::{anthropic, bedrock, cohere, gemini, openai_chat};
 use tollgate_mcp::{EventParts, EventReader, EventTooLarge};
@@ -58,6 +58,11 @@ impl ProviderStream {
     /// Whether the last event was returned. What comes behind it is not read.
     pub fn is_over(&self) -> bool {
         self.steps.is_over()
+    }
+
+    /// What the provider has told of usage so far.
+    pub fn usage(&self) -> Option<Usage> {
+        self.steps.told_usage()
     }
 
     /// Bytes of the event that is not complete yet.

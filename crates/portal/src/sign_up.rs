@@ -145,6 +145,41 @@ impl Portal {
         Ok((developer, session))
     }
 
+    /// Changes the password of somebody who is signed in and has the old one. All their sessions end.
+    pub(crate) async fn change_password(
+        &self,
+        address: IpAddr,
+        developer: &Developer,
+        old: String,
+        new: String,
+    ) -> Result<Developer, PortalRefusal> {
+        if developer.password_hash.is_empty() {
+            return Err(PortalRefusal::conflict("This account has no password: it signs in at a provider"));
+        }
+        let now = Portal::now();
+        let id = developer.id();
+        self.sign_ins().admit(address, now).map_err(|wait_s| PortalRefusal::wait(wait_s, "Too many wrong tries"))?;
+        if let Err(refusal) = self.count_try(&id, now).await {
+            self.sign_ins().unchecked(address);
+            return Err(refusal);
+        }
+        if !self.verifies(address, Some(developer.password_hash.clone()), old).await? {
+            return Err(PortalRefusal::new(403, "wrong", "The old password is wrong"));
+        }
+        self.sign_ins().right(address);
+        self.documents.remove(&tries_document(&id)).await?;
+        let password_hash = self.hashed(address, new).await?;
+        let change = |current: Developer| {
+            // Somebody has been faster: the old password is not the one that was given.
+            if current.password_hash != developer.password_hash {
+                return Err(PortalRefusal::conflict("The password has changed meanwhile"));
+            }
+            let session_epoch = current.session_epoch + 1;
+            Ok(Developer { password_hash: password_hash.clone(), session_epoch, ..current })
+        };
+        self.change_developer(&id, change).await
+    }
+
     /// Makes an account, in a team of its own or in the one to which it was invited.
     pub(crate) async fn make_account(
         &self,

@@ -169,6 +169,8 @@ mod plugin_fields;
 mod plugin_neighbours;
 mod plugins;
 mod portal;
+mod portal_accounts;
+mod portal_calls;
 mod portal_clients;
 mod portal_documents;
 mod portal_host;

@@ -291,6 +291,53 @@ async fn only_what_is_public_is_seen_from_outside() {
     assert_eq!(ada.call("GET", "/api/products/inner/apis/shop", json!({})).await.0, 200);
 }
 
+#[tokio::test]
+async fn a_password_is_changed_by_whoever_has_the_old_one() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let mut elsewhere = test.guest("192.0.2.8");
+    assert_eq!(elsewhere.sign_in("ada@example.com").await, 200);
+    let body = |old: &str, new: &str| json!({"old": old, "new": new});
+    let change = "/api/account/password";
+    let (status, answer) = ada.call("POST", change, body("a wrong password", "another long password")).await;
+    assert_eq!((status, &answer["cause"]), (403, &json!("wrong")), "{answer}");
+    let (status, answer) = ada.call("POST", change, body(PASSWORD, "short")).await;
+    assert_eq!(status, 400, "{answer}");
+    let before = ada.cookie.clone();
+    let (status, answer) = ada.call("POST", change, body(PASSWORD, "another long password")).await;
+    assert_eq!((status, &answer["developer"]["has_password"]), (200, &json!(true)), "{answer}");
+    assert_ne!(ada.cookie, before, "a session that nobody has seen before");
+    assert_eq!(ada.call("GET", "/api/teams", json!({})).await.0, 200, "still signed in");
+    assert_eq!(elsewhere.call("GET", "/api/teams", json!({})).await.0, 401, "other sessions have ended");
+    let mut stolen = test.guest("192.0.2.9");
+    stolen.cookie = before;
+    assert_eq!(stolen.call("GET", "/api/teams", json!({})).await.0, 401, "the old cookie is of no use");
+    assert_eq!(elsewhere.sign_in("ada@example.com").await, 403, "nor is the old password");
+    // Whoever has a session, and no password, does not get far.
+    let mut thief = test.guest("192.0.2.10");
+    thief.cookie = ada.cookie.clone();
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        statuses.push(thief.call("POST", change, body("a guessed password", "another long password")).await.0);
+    }
+    assert!(statuses.contains(&403) && statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn a_search_finds_what_the_caller_sees() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    test.publish("inner", false).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let ids = |answer: &Value| -> Vec<String> {
+        answer["products"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (status, outside) = test.guest("192.0.2.7").call("GET", "/api/search", json!({})).await;
+    assert_eq!((status, ids(&outside)), (200, vec!["shop".to_owned()]), "{outside}");
+    assert_eq!(outside["products"][0]["apis"][0]["id"], "shop", "{outside}");
+    let (_, inside) = ada.call("GET", "/api/search", json!({})).await;
+    assert!(ids(&inside).contains(&"inner".to_owned()), "{inside}");
+}
+
 impl Guest {
     /// Signs in with the usual password.
     async fn sign_in(&mut self, mail: &str) -> u16 {

@@ -8,7 +8,7 @@ import * as format from "../format";
 import * as json from "../json";
 import * as live from "../live";
 import { guard, refine, route } from "../route";
-import { may, session } from "../session";
+import { may, reread, session } from "../session";
 import { Badge, Button, ErrorBox, Note, Panel, Text, copy } from "../ui/bits";
 import { Code } from "../ui/code";
 import { Dialog } from "../ui/dialog";
@@ -91,7 +91,7 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
   const store = async (etag: string | null, content = text): Promise<void> => {
     try {
       const answer = await ask("PUT", `apis/${segment(id)}`, content, etag ? { headers: { "If-Match": etag } } : {});
-      await get("reload?block=true");
+      await reread();
       const fresh = await ask("GET", `apis/${segment(id)}`);
       const previous = base.text;
       setBase({ text: json.layout(fresh.text), etag: fresh.etag ?? answer.etag });

@@ -88,7 +88,14 @@ impl Portal {
         if has_account && !told.changes_password {
             return Err(PortalRefusal::new(409, "has_account", "There is an account with this address: sign in to go on"));
         }
+        let is_invited = !has_account && told.team.is_some();
+        if is_invited {
+            self.may_be_invited(&told.mail)?;
+        }
         let password_hash = self.hashed(address, password).await?;
+        if is_invited {
+            self.count_sign_up(now).await?;
+        }
         let used = OneUse::take(&self.documents, token).await?;
         let id = Developer::id_of(&used.mail);
         let developer = match Developer::read(&self.documents, &id).await? {
@@ -236,6 +243,14 @@ impl Portal {
                 Err(PortalRefusal::new(403, "domain", format!("Accounts are for addresses of {}", rule.domains.join(", "))))
             }
             PortalSignUpRule::Invitation => Err(PortalRefusal::new(403, "invitation", "An account needs an invitation")),
+        }
+    }
+
+    /// Whether the rules let a member of a team invite somebody to an account of their own.
+    pub(crate) fn may_be_invited(&self, mail: &str) -> Result<(), PortalRefusal> {
+        match self.settings.sign_up.by {
+            PortalSignUpRule::Invitation => Ok(()),
+            _ => self.may_sign_up(mail),
         }
     }
 

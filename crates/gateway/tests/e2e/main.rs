@@ -142,6 +142,7 @@ mod metrics_states;
 mod migrate;
 mod monitors;
 mod moving_in;
+mod moving_in_krakend;
 mod named_files;
 mod nodes;
 mod oauth;

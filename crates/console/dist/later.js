@@ -145,9 +145,10 @@ Yours against what is stored now"}),i(Diff,{old:conflict.text,now:mine,label:"Yo
 get(id),age=Date.now()/1e3-saved.at;S(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(
 series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i($,{children:[i(Button,{icon:"\
 undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
-" ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
-function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
-requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
+" ago. ",isScoped()?"The live tail shows what fails since.":i($,{children:["Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in \
+the minute before: ",before==null?"no request":percent(before),"."]})]})}function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.
+times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:
+null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
 try{await call(method,`mcps/${segment(id)}/clients/${client.client}`),loaded2.again()}catch(failure){say("bad",failure.message)}setRemoving(null)};return loaded2.
 failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Clients",note:"that users have signed in to",children:[clients.length===0?i(Empty,
 {icon:"client",title:loaded2.value?"No user has signed in to a client yet.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[

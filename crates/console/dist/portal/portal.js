@@ -69,18 +69,19 @@ key=>key.refusals.map(refusal=>({key,refusal}))),save=async()=>{try{let link2=do
 .csv`)],{type:"text/csv"})),link2.download="usage.csv",link2.click(),URL.revokeObjectURL(link2.href)}catch(failure){say("bad",failure.message)}},requests=key=>key.
 usage.reduce((sum,row)=>sum+row.requests,0),good=key=>key.usage.reduce((sum,row)=>sum+row.good,0);return i($,{children:[i(Panel,{title:"Usage",note:"last 30 day\
 s",actions:i($,{children:[i(Button,{icon:"refresh",kind:"quiet","aria-label":"Refresh",onClick:found.again}),i(Button,{icon:"download",onClick:()=>{save()},children:"\
-CSV"})]}),children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Usage of keys",children:i("table",{class:"plain",children:[i("thead",{children:i(
+CSV"})]}),children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Usage of keys",children:i("table",{class:"plain",children:[i("thead",{children:i(
 "tr",{children:[i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",children:"Product"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"\
 col",class:"number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"Rate"}),i("th",{scope:"col",children:"Quota"})]})}),i("tbody",{children:keys.
 map(key=>i("tr",{children:[i("th",{scope:"row",children:i("code",{children:["…",key.tail]})}),i("td",{children:key.product}),i("td",{class:"number",children:count(
 requests(key))}),i("td",{class:"number",children:count(requests(key)-good(key))}),i("td",{class:"number",children:key.state&&key.state.rate>0?`${count(key.state.
 rate)} per ${key.state.per_s} s`:"no limit"}),i("td",{children:key.state?key.state.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):key.state.quota_max>0?
-i(Meter,{used:key.state.quota_max-key.state.quota_remaining,max:key.state.quota_max}):"no limit":i(Badge,{tone:"bad",children:"gone"})})]},key.id))})]})})}),refusals.
-length>0&&i(Panel,{title:"Refused and failed requests",children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Refused requests",children:i("t\
-able",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"When"}),i("th",{scope:"col",children:"Key"}),i("th",{scope:"c\
-ol",children:"Request"}),i("th",{scope:"col",children:"Status"}),i("th",{scope:"col",children:"Why"})]})}),i("tbody",{children:refusals.map(({key,refusal},index)=>i(
-"tr",{children:[i("td",{children:i(Ago,{at:refusal.unix_s})}),i("td",{children:i("code",{children:["…",key.tail]})}),i("td",{children:i("code",{children:[refusal.
-method," ",refusal.path]})}),i("td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]};function Applications(){
+i(Meter,{used:key.state.quota_max-key.state.quota_remaining,max:key.state.quota_max}):"no limit":i(Badge,{tone:"bad",children:"gone"})})]},key.id))})]})}),found.
+value&&found.value.unrecorded.length>0&&i("div",{class:"body",children:i("p",{children:["Requests to ",found.value.unrecorded.join(", ")," are not recorded: the\
+y are missing here."]})})]}),refusals.length>0&&i(Panel,{title:"Refused and failed requests",children:i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-l\
+abel":"Refused requests",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"When"}),i("th",{scope:"\
+col",children:"Key"}),i("th",{scope:"col",children:"Request"}),i("th",{scope:"col",children:"Status"}),i("th",{scope:"col",children:"Why"})]})}),i("tbody",{children:refusals.
+map(({key,refusal},index)=>i("tr",{children:[i("td",{children:i(Ago,{at:refusal.unix_s})}),i("td",{children:i("code",{children:["…",key.tail]})}),i("td",{children:i(
+"code",{children:[refusal.method," ",refusal.path]})}),i("td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]};function Applications(){
 let found=useLoaded(()=>get("applications"),[]),teams=useLoaded(()=>get("teams"),[]),[adds,setAdds]=w(!1);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let list=found.value?.applications,team=id=>teams.value?.teams.find(one=>one.id===id)?.name??"";return i($,{children:[i("div",{class:"page-h\
 ead",children:[i("h1",{children:"Applications"}),i(Button,{icon:"plus",onClick:()=>setAdds(!0),children:"New application"})]}),list?.length===0&&i(Empty,{icon:"\
@@ -94,9 +95,9 @@ refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"Name",children:i("
 eam",children:i("select",{name:"team",children:teams.map(team=>i("option",{value:team.id,children:team.name},team.id))})}),i("p",{class:"row end",children:i(Button,
 {type:"submit",kind:"primary",children:"Create"})})]})})}function ApplicationPage({id}){let found=useLoaded(()=>get(`applications/${encodeURIComponent(id)}`),[id,
 developer.value?.id]),products=useLoaded(()=>get("products"),[]),used=useLoaded(()=>found.value?.grants.some(grant=>grant.keys.length>0)?get(usagePath(found.value)):
-Promise.resolve({keys:[]}),[id,found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let application=found.value;if(!application)
-return null;let remove=async()=>{if(confirm(`Remove ${application.name}? Its keys stop working at once.`))try{await call("DELETE",`applications/${id}`),go("#/ap\
-plications")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:i("bdi",{children:application.
+Promise.resolve({keys:[],unrecorded:[]}),[id,found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let application=found.value;
+if(!application)return null;let remove=async()=>{if(confirm(`Remove ${application.name}? Its keys stop working at once.`))try{await call("DELETE",`applications/${id}`),
+go("#/applications")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:i("bdi",{children:application.
 name})}),i(Button,{kind:"danger",icon:"trash",onClick:()=>{remove()},children:"Remove"})]}),application.grants.length===0&&i(Empty,{icon:"key",title:"No plans y\
 et",children:i(LinkButton,{href:"#/",children:"Find an API"})}),application.grants.map(grant=>i(GrantPanel,{application,grant,product:products.value?.products.find(
 one=>one.id===grant.product),used:used.value,again:found.again},grant.id)),application.grants.some(grant=>grant.keys.length>0)&&i(Usage,{application,found:used})]})}

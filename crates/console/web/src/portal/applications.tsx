@@ -62,7 +62,7 @@ function Add({ teams, close }: { teams: Team[]; close: () => void }) {
 export function ApplicationPage({ id }: { id: string }) {
   const found = useLoaded(() => get<Application>(`applications/${encodeURIComponent(id)}`), [id, developer.value?.id]);
   const products = useLoaded(() => get<{ products: Product[] }>("products"), []);
-  const used = useLoaded<Used>(() => (found.value?.grants.some((grant) => grant.keys.length > 0) ? get(usagePath(found.value)) : Promise.resolve({ keys: [] })), [id, found.value]);
+  const used = useLoaded<Used>(() => (found.value?.grants.some((grant) => grant.keys.length > 0) ? get(usagePath(found.value)) : Promise.resolve({ keys: [], unrecorded: [] })), [id, found.value]);
   if (found.failure) return <ErrorBox failure={found.failure} retry={found.again} />;
   const application = found.value;
   if (!application) return null;

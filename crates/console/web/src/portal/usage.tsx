@@ -14,7 +14,7 @@ export interface KeyUsage {
 }
 
 /** What is known of an application's keys. */
-export interface Used { keys: KeyUsage[] }
+export interface Used { keys: KeyUsage[]; /** Names of APIs whose requests are not recorded. */ unrecorded: string[] }
 
 export const usagePath = (application: Application): string => `applications/${encodeURIComponent(application.id)}/usage`;
 
@@ -55,6 +55,7 @@ export function Usage({ application, found }: { application: Application; found:
             </tr>
           ))}</tbody>
         </table></div>
+        {found.value && found.value.unrecorded.length > 0 && <div class="body"><p>Requests to {found.value.unrecorded.join(", ")} are not recorded: they are missing here.</p></div>}
       </Panel>
       {refusals.length > 0 && (
         <Panel title="Refused and failed requests">

@@ -135,7 +135,8 @@ fn schemas_are_checked_unless_they_refer_to_other_documents() {
     };
     let schema = r#"{"type": "object", "properties": {"n": {"const": "1"}}}"#;
     let moved = gateway("", &endpoint(schema));
-    let entry = &version(&api(&moved, "POST /a"))["extended_paths"]["validate_json"][0];
+    let definition = api(&moved, "POST /a");
+    let entry = &version(&definition)["extended_paths"]["validate_json"][0];
     assert_eq!(entry["schema"], serde_json::from_str::<serde_json::Value>(schema).unwrap());
     assert!(is_closed(&gateway("", &endpoint(r#"{"properties": {"n": {"$ref": "https://a/b"}}}"#)), "POST /a"));
 }

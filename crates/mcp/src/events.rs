@@ -1,7 +1,6 @@
 //! Events of a `text/event-stream`, one after the other as their bytes arrive.
 
-/// The byte order mark that may begin a stream or a body.
-pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+use tollgate_text::byte_order_mark::MARK;
 
 /// Splits a stream into events. Their bytes, joined, are those of the stream, but for the mark that may begin it.
 #[derive(Debug)]

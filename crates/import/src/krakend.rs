@@ -1,19 +1,32 @@
 //! KrakenD's configuration: endpoints with their backends, and `extra_config` at each level, by its present and its former names.
 
+mod bodies;
 mod endpoint;
 mod extra;
+mod settings;
 
 use crate::files::{ImportFailure, NamedFiles};
-use crate::plan::{Plan, PlannedCertificate, PlannedListener};
+use crate::plan::{Plan, PlannedAction, PlannedCertificate, PlannedListener, PlannedMatch, PlannedPath, PlannedRoute};
 use crate::report::{ImportReport, Place};
 use crate::tree::{Member, Node, read_yaml};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Where KrakenD listens unless told otherwise.
 const PORT: u16 = 8080;
 
+/// What is otherwise at every endpoint.
+const ENDPOINTS: &str = "responses keep the status and the headers of the backend, also those of errors; backends get all headers of requests \
+                         but Authorization and Cookie, which must be listed";
+
+/// Where KrakenD says that it is well.
+const HEALTH: &str = "/__health";
+
 /// What becomes of `cache_ttl`.
 const CACHE_TTL: &str = "Cache-Control, on all responses";
+
+/// What becomes of parts of seconds.
+const WHOLE_SECONDS: &str = "rounded up to whole seconds";
 
 /// The file and what holds for all endpoints.
 struct KrakendReader<'r> {
@@ -23,6 +36,10 @@ struct KrakendReader<'r> {
     timeout_ms: u64,
     /// For which clients may keep responses.
     cache_ms: u64,
+    /// Of endpoints that have none of their own.
+    output_encoding: String,
+    /// The endpoint that is read, with the types of its values. Nothing, if the file is not in JSON.
+    endpoint: Value,
 }
 
 impl KrakendReader<'_> {
@@ -85,14 +102,16 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         hosts: root.get("host").texts(),
         timeout_ms: duration_ms(root.get("timeout").text()).unwrap_or(2_000),
         cache_ms: duration_ms(root.get("cache_ttl").text()).unwrap_or_default(),
+        output_encoding: root.get("output_encoding").text().to_owned(),
+        endpoint: Value::Null,
     };
     let mut tls_closes = None;
     for member in root.members() {
         let place = reader.place(member.line);
         match member.key.as_str() {
-            "port" | "listen_ip" | "endpoints" | "host" | "timeout" | "extra_config" => {
-                reader.report.carried(&place, member.key.clone())
-            }
+            "timeout" if !reader.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, "timeout", WHOLE_SECONDS),
+            "port" | "listen_ip" | "host" | "timeout" | "extra_config" => reader.report.carried(&place, member.key.clone()),
+            "endpoints" => reader.report.approximated(&place, "endpoints", ENDPOINTS),
             "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
             "cache_ttl" => reader.report.approximated(&place, "cache_ttl", CACHE_TTL),
             "async_agent" | "plugin" | "client_tls" | "sd" => {
@@ -103,7 +122,9 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         }
     }
     plan.listeners.push(listener);
-    for node in root.get("endpoints").items() {
+    let mut document: Value = serde_json::from_str(text).unwrap_or_default();
+    for (index, node) in root.get("endpoints").items().iter().enumerate() {
+        reader.endpoint = document.pointer_mut(&format!("/endpoints/{index}")).map(Value::take).unwrap_or_default();
         endpoint::read(node, plan, &mut reader);
     }
     extra::of_service(root.get("extra_config"), plan, &mut reader);
@@ -113,7 +134,34 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     if plan.routes.is_empty() {
         return Err(files.failure("has no endpoints"));
     }
+    health(settings::setting(root.get("extra_config"), "router"), plan, &mut reader);
     Ok(())
+}
+
+/// The endpoint for probes that KrakenD has by itself.
+fn health(router: Option<&Node>, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
+    let text = |name: &str| router.map(|router| router.get(name).text()).filter(|text| !text.is_empty());
+    if text("disable_health") == Some("true") {
+        return;
+    }
+    let path = text("health_path").unwrap_or(HEALTH);
+    let place = reader.place(router.map_or(1, |router| router.line));
+    reader.report.carried(&place, path);
+    plan.add(PlannedRoute {
+        name: format!("GET {path}"),
+        place,
+        matches: vec![PlannedMatch {
+            path: PlannedPath::Exact(path.to_owned()),
+            method: "GET".to_owned(),
+            ..PlannedMatch::default()
+        }],
+        action: PlannedAction::Answer {
+            status: 200,
+            body: "{\"status\":\"ok\"}".to_owned(),
+            headers: vec![("Content-Type".to_owned(), "application/json; charset=utf-8".to_owned())],
+        },
+        ..PlannedRoute::default()
+    });
 }
 
 /// The result is why all endpoints must refuse.

@@ -124,6 +124,8 @@ def main() -> int:
             "1 KiB, template": Shape("template", 200, body=BODY),
             "1 KiB, jq": Shape("jq", 200, body=BODY),
             "key, 300 bytes": Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")}, body=CALL),
+            "key, 300 bytes, a call's head":
+                Shape("key", 200, {"Authorization": credentials.limited_key(gateway, "key")} | CALL_HEAD, body=CALL),
             "key, 300 bytes, validate_json":
                 Shape("read", 200, {"Authorization": credentials.limited_key(gateway, "read")}, body=CALL),
             "key, MCP call": Shape("mcp", 200, {"Authorization": credentials.limited_key(gateway, "mcp")}, body=CALL),

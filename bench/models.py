@@ -56,7 +56,8 @@ def main() -> int:
     args = arguments()
     facts = bench.circumstances(args.binary)
     bench.print_circumstances(facts)
-    bench.raise_open_files(6 * args.open + 1000)
+    # Two for each open stream, and what is left of those that just begin.
+    bench.raise_open_files(2 * args.open + 2000)
     with Rig(args.threads) as rig:
         upstream = bench.mock_upstream(rig, args.binary)
         gateway = start_gateway(rig, args, upstream)
@@ -92,7 +93,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=200, help="tokens of each answer")
     parser.add_argument("--pause", default="10ms", help="time between two tokens")
     parser.add_argument("--streams", type=int, default=1000, help="streams that are open while the first token of others is measured")
-    parser.add_argument("--open", type=int, default=10_000, help="streams that are open at once when memory is measured")
+    parser.add_argument("--open", type=int, default=9_000, help="streams that are open at once when memory is measured")
     parser.add_argument("--litellm", type=pathlib.Path, metavar="PROGRAM", help="measure LiteLLM's proxy too")
     return parser.parse_args()
 

@@ -221,6 +221,7 @@ def nginx_upstream(rig: Rig) -> Server:
     listen {HOST}:{port} backlog=4096;
     location = /json/valid {{ default_type application/json; return 200 '{JSON_BODY}'; }}
     location = /64k {{ root {rig.dir}; default_type application/octet-stream; }}
+    location /answers/ {{ root {rig.dir}; default_type application/json; }}
   }}""")
     child = rig.start("upstream", ["nginx", "-c", rig.file("upstream.conf", config), "-e", "stderr"])
     server = Server("upstream", child, port)

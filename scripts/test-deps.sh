@@ -223,19 +223,25 @@ core_rule_set() {
     echo "the Core Rule Set cannot be fetched: $(tail -n 1 <<<"$reason")" | tee "$directory/unavailable" >&2
 }
 
-# An official client of the Model Context Protocol in Go.
-go_clients() {
-    [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-go reason
+# A program of ours in Go: its directory beside the tests, its file, the name of the file that says why it is missing, and what it is.
+own_go_program() {
+    local source=crates/gateway/tests/e2e/$1 file=$2 unavailable=$3 what=$4 directory=${CARGO_TARGET_DIR:-target}/test-go reason
     mkdir -p "$directory"
     directory=$(realpath "$directory")
     if ! command -v go >/dev/null; then
         reason="there is no go"
-    elif reason=$(go build -C crates/gateway/tests/e2e/mcp_judge_go -o "$directory/mcp_judge" . 2>&1); then
-        rm -f "$directory/clients-unavailable"
+    elif reason=$(go build -C "$source" -o "$directory/$file" . 2>&1); then
+        rm -f "$directory/$unavailable"
         return
     fi
-    echo "the client in Go cannot be built: $(tail -n 1 <<<"$reason")" | tee "$directory/clients-unavailable" >&2
+    echo "$what cannot be built: $(tail -n 1 <<<"$reason")" | tee "$directory/$unavailable" >&2
+}
+
+# An official client of the Model Context Protocol, and KrakenD's engine, whose configurations are imported.
+own_go_programs() {
+    [[ $1 == tests ]] || return 0
+    own_go_program mcp_judge_go mcp_judge clients-unavailable "the client in Go"
+    own_go_program krakend_engine krakend_engine krakend-unavailable "KrakenD's engine"
 }
 
 # The example of a gRPC plugin in Go. The compiler of messages is in the Python package grpcio-tools.
@@ -332,7 +338,7 @@ missing=()
 for entry in "${wanted[@]}"; do
     command -v "${entry%%:*}" >/dev/null || [[ -e ${entry%%:*} ]] || missing+=("${entry##*:}")
 done
-((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; model_engine "$1"; litellm_proxy "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; go_clients "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; exit 0; }
+((${#missing[@]})) || { python_packages "$1"; python_clients "$1"; model_clients "$1"; model_engine "$1"; litellm_proxy "$1"; secret_server "$1"; node_packages "$1"; openapi_documents "$1"; go_programs "$1"; core_rule_set "$1"; own_go_programs "$1"; go_plugins "$1"; rust_plugins "$1"; kafka_broker "$1"; release_tools "$1"; exit 0; }
 
 if ! command -v apt-get >/dev/null; then
     echo "test-deps: missing: ${missing[*]} (Debian's names), and there is no apt-get here; install them yourself" >&2
@@ -366,7 +372,7 @@ node_packages "$1"
 openapi_documents "$1"
 go_programs "$1"
 core_rule_set "$1"
-go_clients "$1"
+own_go_programs "$1"
 python_clients "$1"
 model_clients "$1"
 model_engine "$1"

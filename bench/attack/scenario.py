@@ -27,6 +27,7 @@ class Bounds:
     after_mib_max: float = 64
     failed_max: int = 0
     p99: bool = True
+    p99_floor_ms: float = P99_FLOOR_MS
     log_lines_max: int = 100
     judge: Callable[[dict, dict, bool], list[str]] = lambda result, all_results, quick: []
 
@@ -83,7 +84,7 @@ def verdict(scenario: Scenario, results: dict, quick: bool) -> list[str]:
             wrong.append(f"{figures['failed']} {label} of others fail ({troubles(figures)}), at most {bounds.failed_max}")
         beside_ours = nginx["clients"].get(label) if nginx else None
         of_nginx = P99_NGINX_RATIO_MAX * beside_ours["p99_ms"] if beside_ours else 0
-        most = max(P99_FLOOR_MS, P99_IDLE_RATIO_MAX * figures["idle_p99_ms"], of_nginx)
+        most = max(bounds.p99_floor_ms, P99_IDLE_RATIO_MAX * figures["idle_p99_ms"], of_nginx)
         if bounds.p99 and figures["p99_ms"] > most:
             wrong.append(f"p99 of {label} of others {figures['p99_ms']:.0f} ms, at most {most:.0f}")
     if bounds.p99 and (ours["latency_back_seconds"] is None or ours["latency_back_seconds"] > RECOVERY_SECONDS_MAX):

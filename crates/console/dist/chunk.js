@@ -147,11 +147,12 @@ NO_KEY_MAX&&!/\s/.test(text)&&!/^[0-9a-f]{64}$/.test(text)}async function listKe
 `list/keys${query(members)}`,options);try{return await call("POST","list/keys",members,options)}catch(failure){throw failure instanceof Failure&&failure.status===
 405?new Failure(405,"A whole key cannot be searched here. Search for its alias, its policy or the beginning of its id."):failure}}function query(members){let pairs=Object.
 entries(members).filter(([,value])=>value!=null&&value!=="");return pairs.length?`?${new URLSearchParams(pairs.map(([name,value])=>[name,String(value)]))}`:""}var segment=text=>encodeURIComponent(
-text);var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role],scopeText=scope=>[
-...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].join(", ")||"everything";async function load(){try{enter(await get("session"))}catch(failure){
-session.value=null,failure instanceof Failure&&failure.status===401?door.value=failure.body:silent.value=failure.message}}function enter(found){silent.value=null,
-ended.value=!1,session.value=found}async function signIn(body){enter(await call("POST","session",body))}async function signOut(){let place=null;try{place=(await call(
-"DELETE","session")).go_to}finally{place?location.assign(place):location.reload()}}var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
+text);var session=D3(null),door=D3(null),silent=D3(null),RANK={viewer:0,editor:1,admin:2},may=role=>RANK[session.value?.role??"viewer"]>=RANK[role],isScoped=()=>!!session.
+value?.scope,reread=async()=>{isScoped()||await get("reload?block=true")},scopeText=scope=>[...scope?.tags??[],...(scope?.orgs??[]).map(org=>`organisation ${org}`)].
+join(", ")||"everything";async function load(){try{enter(await get("session"))}catch(failure){session.value=null,failure instanceof Failure&&failure.status===401?
+door.value=failure.body:silent.value=failure.message}}function enter(found){silent.value=null,ended.value=!1,session.value=found}async function signIn(body){enter(
+await call("POST","session",body))}async function signOut(){let place=null;try{place=(await call("DELETE","session")).go_to}finally{place?location.assign(place):
+location.reload()}}var COUNTS=new Set(["requests","ok","client_errors","server_errors","refused","upstream_errors","timeouts","request_bytes","response_bytes"]),COLUMNS=[...COUNTS,
 "in_flight","upstream_p50_us","upstream_p90_us","upstream_p99_us","gateway_p50_us","gateway_p90_us","gateway_p99_us"],REFUSED_RETRY_MS=1e4,SPAN_S=3600,APIS_MAX=50,
 SERIES_MAX=200,now=D3(null),totals=D3(empty("")),apis=new Map,marks=D3([]),unrouted=D3(null),refusals=D3({}),REFUSALS_S=30,counted=[],tick=D3(0),state=D3({kind:"\
 starting",words:"",since:Date.now()}),ends=D3({upstream:3e7,gateway:2e6}),tailFilters=D3(null),tailListeners=new Set,changeListeners=new Set;function onTail(listener){
@@ -714,19 +715,19 @@ resolve(null),[fixed.api]),givers=new Set((granting.value?.rows??[]).filter(one=
 api)||row.policies?.some(policy=>givers.has(policy));S2(()=>()=>allowances.clear(),[]);let list=useList("keys",{q:words2||void 0,api:fixed.api},fixed.api?{keeps:calls,
 by:[...givers].join(" ")}:{}),[chosen,choose]=w(new Set),[bulk,setBulk]=w(null),inner=!!(fixed.api||fixed.policy),[all,chooseAll]=w(!1),search=inner||whole?"":(q4.
 get("q")??"").trim(),[everyRow,noteEveryRow]=w(!1);S2(()=>{chooseAll(!1),noteEveryRow(list.rows.length>0&&chosen.size===list.rows.length)},[chosen,words2]);let hasMore=!list.
-done||list.rows.length>chosen.size,act=action=>()=>setBulk({action,select:all?{q:search}:{ids:[...chosen]}}),can=may("editor"),fresh=can&&i2(Button,{icon:"plus",
-kind:"primary","data-key":"n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"page-head",children:[inner?
-i2("h2",{style:{marginRight:"auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(list.total)})]}),i2(
-Filter,{label:"Search keys",placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-end",children:"Your r\
-ole can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:can?chosen:void 0,select:can?choose:void 0,empty:words2?
-i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"key",title:"There is n\
-o key yet.",children:["A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,show:row=>i2("a",
-{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],children:row.
-state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,{children:row.
-policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},{id:"limit\
-s",name:"Limits",show:row=>i2(Limits,{row})},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.size>0&&
-i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:all?"All that match are chosen":`${count(chosen.size)} chosen`}),
-!all&&everyRow&&hasMore&&search&&i2(Button,{kind:"quiet",onClick:()=>chooseAll(!0),children:"Choose all that match"}),i2(Button,{onClick:act("extend"),children:"\
+done||list.rows.length>chosen.size,act=action=>()=>setBulk({action,select:all?{q:search}:{ids:[...chosen]}}),can=may("editor"),chooses=can&&!isScoped(),fresh=can&&
+i2(Button,{icon:"plus",kind:"primary","data-key":"n",onClick:()=>refine({new:"1",api:fixed.api}),children:"New key"});return i2($,{children:[i2("div",{class:"pa\
+ge-head",children:[inner?i2("h2",{style:{marginRight:"auto"},children:"Keys that may call it"}):i2("h1",{children:["Keys",list.total!=null&&i2("small",{children:count(
+list.total)})]}),i2(Filter,{label:"Search keys",placeholder:"Key, hash, alias, policy",secret:{is:mayBeKey,take:setWhole}}),fresh]}),!can&&i2("p",{class:"list-e\
+nd",children:"Your role can view keys, not change them."}),i2(Table,{label:"Keys",list,id:row=>row.id,href:to2,order:"id",selected:chooses?chosen:void 0,select:chooses?
+choose:void 0,empty:words2?i2(Empty,{icon:"search",title:"No key matches.",children:"A key is found by itself, its hash, its alias or its policy."}):i2(Empty,{icon:"\
+key",title:"There is no key yet.",children:["A key says which APIs its owner may call, and how often.",i2("br",{}),fresh]}),columns:[{id:"alias",name:"Alias",grow:!0,
+show:row=>i2("a",{href:to2(row),children:i2(Text,{children:row.alias||"without alias"})})},{id:"state",bare:!0,name:"State",show:row=>i2(Badge,{tone:STATE[row.state],
+children:row.state})},{id:"id",bare:!0,name:"Key",sort:"id",show:row=>i2(Text,{mono:!0,children:short2(row.id)})},{id:"policies",name:"Policies",show:row=>i2(Text,
+{children:row.policies?.join(", ")||"none"})},{id:"apis",name:"APIs",show:row=>i2(Text,{children:row.apis?.join(", ")||(row.policies?.length?"by policy":"none")})},
+{id:"limits",name:"Limits",show:row=>i2(Limits,{row})},{id:"expires",name:"Expires",number:!0,show:row=>row.expires>0?i2(Ago,{at:row.expires}):"never"}]}),chosen.
+size>0&&i2("div",{class:"bulk",role:"toolbar","aria-label":"Chosen keys",children:[i2("span",{children:all?"All that match are chosen":`${count(chosen.size)} ch\
+osen`}),!all&&everyRow&&hasMore&&search&&i2(Button,{kind:"quiet",onClick:()=>chooseAll(!0),children:"Choose all that match"}),i2(Button,{onClick:act("extend"),children:"\
 Extend"}),i2(Button,{onClick:act("deactivate"),children:"Deactivate"}),i2(Button,{onClick:act("activate"),children:"Activate"}),i2(Button,{onClick:act("reset_qu\
 ota"),children:"Reset quotas"}),i2(Button,{kind:"danger",onClick:act("revoke"),children:"Revoke"}),i2(Button,{icon:"close",kind:"quiet","aria-label":"Choose non\
 e",onClick:()=>choose(new Set)})]}),bulk&&i2(BulkDialog,{bulk,close:()=>setBulk(null),done:()=>{setBulk(null),choose(new Set),list.reload()}}),q4.get("new")&&can&&
@@ -964,8 +965,8 @@ fill:names.length===1}))}}function download(split,{rows,missing}){let names=["hi
 max_ms","request_bytes","response_bytes"],keyed=split==="key"?["alias"]:[],lines=rows.map(row=>[String(row.value),...keyed.map(()=>row.alias??""),...names.map(name=>row[name])]),
 text=[[split,...keyed,...names],...lines,...missing.map(node=>[`without ${node}`])].map(line=>line.map(cell).join(",")).join(`\r
 `),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
-`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,session,door,silent,may,scopeText,load,signIn,signOut,APIS_MAX,now,
-apis,tick,state,ends,tailFilters,onTail,gateways,start,stop,adopt,latest,highest,lastSeen,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,span,offset,clock,
-date,moment,full,ago,visible,i2 as i,Icon,Logo,say,Toasts,Badge,Button,LinkButton,Panel,Ago,Text,copy,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,route,guard,
-link,go,refine,Dialog,narrow,theme,dark,useList,Table,here,Filter,token,Plot,Spark,useLoaded,Keys,KeyTable,short2 as short,SPANS,limit,Overview,hour,TrafficPlot,
-LatencyPlot,UNROUTED,outcome,usd,capital,Usage,UsageOf};
+`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,session,door,silent,may,isScoped,reread,scopeText,load,signIn,signOut,
+APIS_MAX,now,apis,tick,state,ends,tailFilters,onTail,gateways,start,stop,adopt,latest,highest,lastSeen,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,
+span,offset,clock,date,moment,full,ago,visible,i2 as i,Icon,Logo,say,Toasts,Badge,Button,LinkButton,Panel,Ago,Text,copy,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,
+Fact,route,guard,link,go,refine,Dialog,narrow,theme,dark,useList,Table,here,Filter,token,Plot,Spark,useLoaded,Keys,KeyTable,short2 as short,SPANS,limit,Overview,
+hour,TrafficPlot,LatencyPlot,UNROUTED,outcome,usd,capital,Usage,UsageOf};

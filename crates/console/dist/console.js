@@ -1,6 +1,6 @@
 import{$,APIS_MAX,Ago,Badge,Button,Copy,D,Dialog,E,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,Keys,LinkButton,Logo,Note,Overview,S,Spark,Table,Text,Toasts,
 U,Usage,ago,apis,bytes,call,clock,count,dark,door,duration,ended,ends,full,get,go,he,here,highest,i,lastSeen,latest,link,listKeys,load,may,mayBeKey,moment,narrow,
-now,offset,onTail,outcome,percent,percentile,query,rate,refine,route,say,session,signIn,signOut,silent,span,start,state,stop,tailFilters,theme,tick,usd,useList,
+now,offset,onTail,outcome,percent,percentile,query,rate,refine,reread,route,say,session,signIn,signOut,silent,span,start,state,stop,tailFilters,theme,tick,usd,useList,
 utc,visible,w}from"./chunk.js";function SignIn(){let at=door.value,[bySecret,setBySecret]=w(null),[user,setUser]=w(""),[word,setWord]=w(""),[busy,setBusy]=w(!1),[refused,setRefused]=w(null),[
 wait,setWait]=w(0);S(()=>{if(wait<=0)return;let timer=setTimeout(()=>setWait(wait-1),1e3);return()=>clearTimeout(timer)},[wait]);let secret=bySecret??!at?.users;
 return i("main",{class:"sign-in",children:[i("form",{class:"panel",onSubmit:async event=>{if(event.preventDefault(),wait>0||busy)return;let form=new FormData(event.
@@ -44,20 +44,20 @@ series,"requests",30);return requests?(latest(series,"server_errors",30)??0)/req
 `api-${Date.now().toString(36)}`,definition={name,api_id:id,org_id:"default",active:!0,use_keyless:auth==="keyless",...auth==="token"?{auth:{auth_header_name:"A\
 uthorization"}}:{},...auth==="basic"?{use_basic_auth:!0}:{},version_data:{not_versioned:!0,versions:{Default:{name:"Default",use_extended_paths:!0}}},proxy:{listen_path:listen,
 target_url:target,strip_listen_path:!0}};try{let check=await call("POST","check/api",definition).catch(failed=>{if(failed instanceof Failure&&failed.status===404)
-return{ok:!0,problems:[]};throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await call(
-"GET","reload?block=true"),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," serves ",visible(listen),". ",i("a",{href:link(["keys"],{new:"1",api:id}),
-children:"Make a key for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(part))?.
-message;return i(Dialog,{title:"New API",close,children:i("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(
-ErrorBox,{failure})}):null,i(Field,{label:"Name",error:at("name"),wide:!0,children:i("input",{autofocus:!0,required:!0,maxLength:200,value:name,onInput:event=>setName(
-event.currentTarget.value),placeholder:"Shop"})}),i(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path are this API's.",children:i(
-"input",{required:!0,class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i(Field,{label:"Upstream",error:at("ta\
-rget_url"),hint:"The listen path is removed before.",children:i("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(event.currentTarget.
-value),placeholder:"http://127.0.0.1:9090/"})}),i(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gateway.":auth==="token"?
-"Callers send a key in the header Authorization.":"Callers send a name and a password.",children:i("select",{value:auth,onChange:event=>setAuth(event.currentTarget.
-value),children:[i("option",{value:"token",children:"Callers with a key"}),i("option",{value:"basic",children:"Users with a password"}),i("option",{value:"keyle\
-ss",children:"Everybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i(Note,{tone:"bad",icon:"alert",
-children:[i("code",{children:one.path})," ",one.message]},one.path)),i("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"flex-end"},children:[i(Button,
-{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var KEPT_MAX=1e3,ROWS_MAX=500,rawKey=D(""),FILTERS=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){let word=text.
+return{ok:!0,problems:[]};throw failed});if(setProblems(check.problems),!check.ok)return;await call("POST","apis",definition,{headers:{"If-None-Match":"*"}}),await reread(),
+say("ok",i($,{children:["API ",i("b",{children:visible(name)})," serves ",visible(listen),". ",i("a",{href:link(["keys"],{new:"1",api:id}),children:"Make a key \
+for it"})]})),go(link(["apis",id]))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},at=part=>problems.find(one=>one.path.includes(part))?.message;return i(
+Dialog,{title:"New API",close,children:i("form",{id:"new-api",class:"form",onSubmit:save,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):
+null,i(Field,{label:"Name",error:at("name"),wide:!0,children:i("input",{autofocus:!0,required:!0,maxLength:200,value:name,onInput:event=>setName(event.currentTarget.
+value),placeholder:"Shop"})}),i(Field,{label:"Listen path",error:at("listen_path"),hint:"Requests below this path are this API's.",children:i("input",{required:!0,
+class:"mono",value:listen,onInput:event=>setPath(event.currentTarget.value),placeholder:"/shop/"})}),i(Field,{label:"Upstream",error:at("target_url"),hint:"The \
+listen path is removed before.",children:i("input",{required:!0,type:"text",class:"mono",value:target,onInput:event=>setTarget(event.currentTarget.value),placeholder:"\
+http://127.0.0.1:9090/"})}),i(Field,{label:"Who may call",wide:!0,hint:auth==="keyless"?"Everybody who reaches the gateway.":auth==="token"?"Callers send a key \
+in the header Authorization.":"Callers send a name and a password.",children:i("select",{value:auth,onChange:event=>setAuth(event.currentTarget.value),children:[
+i("option",{value:"token",children:"Callers with a key"}),i("option",{value:"basic",children:"Users with a password"}),i("option",{value:"keyless",children:"Eve\
+rybody"})]})}),problems.filter(one=>one.level==="error"&&!/name|listen_path|target_url/.test(one.path)).map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("co\
+de",{children:one.path})," ",one.message]},one.path)),i("div",{class:"row",style:{gridColumn:"1 / -1",justifyContent:"flex-end"},children:[i(Button,{onClick:close,
+children:"Cancel"}),i(Button,{kind:"primary",type:"submit",disabled:busy,children:"Make the API"})]})]})})}var KEPT_MAX=1e3,ROWS_MAX=500,rawKey=D(""),FILTERS=["api","key","alias","status","cause","address","request_id","trace"],numbered=0;function understood(text){let word=text.
 trim();return word?/^[1-5](xx|\d\d)$/.test(word)?{status:word}:/^[0-9a-f.:]*[.:][0-9a-f.:]*$/i.test(word)&&/\d/.test(word)?{address:word}:{any:word}:{}}function Tail(){
 let q=route.value.query,filters=Object.fromEntries(FILTERS.flatMap(name=>q.get(name)?[[name,q.get(name)]]:[])),asked=JSON.stringify(filters),[rows,setRows]=w([]),
 [told,setTold]=w({shown:0,seen:0,sampled:1,kept:0,missing:0}),[paused,setPaused]=w(!1),[failure,setFailure]=w(null),[ready,setReady]=w(!1),[unknown,setUnknown]=w(

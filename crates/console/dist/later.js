@@ -1,7 +1,7 @@
 import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
 TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,capital,clock,copy,count,dark,date,duration,ends,full,gateways,get,go,guard,here,highest,
-hour,i,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,route,say,scopeText,segment,session,short,span,state,tick,token,
-usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+hour,i,isScoped,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,reread,route,say,scopeText,segment,session,short,span,
+state,tick,token,usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -102,14 +102,14 @@ control.signal.aborted||(setCheckFailure(failure),setChecked(text))})},CHECK_MS)
 map(problem=>{if(isFault(tree))return{...problem,from:tree.at,to:tree.at+1,line:place(text,tree.at).line};let{node,nameFrom}=find(tree,steps(problem.path)),from=nameFrom??
 node.from;return{...problem,from,to:node.kind==="value"?node.to:from+1,line:place(text,from).line}}),[problems,tree]),errors=problems.filter(one=>one.level==="e\
 rror").length,turn=U(0),jump=at=>{view==="form"&&refine({view:"both"}),setReveal({at,turn:++turn.current})},store=async(etag,content=text)=>{try{let answer=await ask(
-"PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await get("reload?block=true");let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.
-text;setBase({text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,
-at:Date.now()/1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} \
-has it: these gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){let changes=await get(`list/ch\
-anges${query({q:id,limit:50})}`).then(page=>page.rows.filter(row2=>row2.kind==="api"&&row2.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,
-text:layout(textAt(failure.text,["current"]))});return}throw failure}};return i($,{children:[i("div",{class:"editor-bar",children:[!narrow.value&&i("span",{class:"\
-segments",role:"group","aria-label":"View",children:["form","both","json"].map(one=>i("button",{type:"button","aria-pressed":view===one,onClick:()=>refine({view:one}),
-children:one==="json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i(Badge,{tone:"muted",children:"checking"}):checkFailure?i(Badge,{tone:"warn",title:checkFailure.
+"PUT",`apis/${segment(id)}`,content,etag?{headers:{"If-Match":etag}}:{});await reread();let fresh=await ask("GET",`apis/${segment(id)}`),previous=base.text;setBase(
+{text:layout(fresh.text),etag:fresh.etag??answer.etag}),document_.restart(layout(fresh.text)),setConflict(null),setSaving(!1),setAfter({text:previous,at:Date.now()/
+1e3}),say("ok",`Saved. ${answer.value.shared||alone()?"It serves from the next request.":`Only ${visible(answer.value.node??session.value?.node)} has it: these \
+gateways do not share definitions.`}`),reload()}catch(failure){if(failure instanceof Failure&&failure.status===412){let changes=await get(`list/changes${query({
+q:id,limit:50})}`).then(page=>page.rows.filter(row2=>row2.kind==="api"&&row2.target===id),()=>[]);setSaving(!1),setConflict({changes,...failure.body,text:layout(
+textAt(failure.text,["current"]))});return}throw failure}};return i($,{children:[i("div",{class:"editor-bar",children:[!narrow.value&&i("span",{class:"segments",
+role:"group","aria-label":"View",children:["form","both","json"].map(one=>i("button",{type:"button","aria-pressed":view===one,onClick:()=>refine({view:one}),children:one===
+"json"?"JSON":one==="form"?"Form":"Both"},one))}),checked!==text?i(Badge,{tone:"muted",children:"checking"}):checkFailure?i(Badge,{tone:"warn",title:checkFailure.
 message,children:"not checked"}):errors?i(Badge,{tone:"bad",children:[errors," ",errors===1?"error":"errors"]}):i(Badge,{tone:"ok",children:"valid"}),dirty&&i(Badge,
 {tone:"accent",children:"changed"}),!readOnly&&i($,{children:[i(Button,{icon:"undo",kind:"quiet","aria-label":"Undo",title:"Undo (Ctrl-Z)",disabled:!document_.canUndo,
 onClick:document_.undo}),i(Button,{icon:"redo",kind:"quiet","aria-label":"Redo",disabled:!document_.canRedo,onClick:document_.redo})]}),i(Button,{icon:"copy",kind:"\
@@ -145,9 +145,10 @@ Yours against what is stored now"}),i(Diff,{old:conflict.text,now:mine,label:"Yo
 get(id),age=Date.now()/1e3-saved.at;S(()=>{let timer=setTimeout(close,6e4);return()=>clearTimeout(timer)},[]);let before=mean(series,saved.at-60,saved.at),since=mean(
 series,saved.at+2,1/0),worse=since!=null&&since>(before??0)+.01;return i(Note,{tone:worse?"bad":"ok",icon:worse?"alert":"ok",actions:i($,{children:[i(Button,{icon:"\
 undo",onClick:undo,children:"Undo this save"}),i(Button,{icon:"close",kind:"quiet","aria-label":"Close",onClick:close})]}),children:["Saved ",span(Math.max(1,age)),
-" ago. Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in the minute before: ",before==null?"no request":percent(before),"."]})}
-function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.
-requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
+" ago. ",isScoped()?"The live tail shows what fails since.":i($,{children:["Failed since: ",i("b",{children:since==null?"no request yet":percent(since)}),"; in \
+the minute before: ",before==null?"no request":percent(before),"."]})]})}function mean(series,from,to){if(!series)return null;let requests=0,failed=0;return series.
+times.forEach((time,at)=>{time>from&&time<=to&&(requests+=series.columns.requests[at]??0,failed+=series.columns.server_errors[at]??0)}),requests?failed/requests:
+null}function McpClients({id}){let loaded2=useLoaded(()=>get(`mcps/${segment(id)}/clients`),[id]),[removing,setRemoving]=w(null),clients=loaded2.value?.clients??[],change=async(method,client)=>{
 try{await call(method,`mcps/${segment(id)}/clients/${client.client}`),loaded2.again()}catch(failure){say("bad",failure.message)}setRemoving(null)};return loaded2.
 failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again}):i(Panel,{title:"Clients",note:"that users have signed in to",children:[clients.length===0?i(Empty,
 {icon:"client",title:loaded2.value?"No user has signed in to a client yet.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[
@@ -317,189 +318,189 @@ get("sort")??"state"}),used=useUse(id,last2),words=(q.get("q")??"").toLowerCase(
 row2.description,row2.server].some(text=>text.toLowerCase().includes(word))),called=isFederation?[]:calledRows(used.uses),known=listed&&[...listed,...called.filter(
 row2=>!listed.some(one=>one.kind===row2.kind&&one.name===row2.name))],shown3=known?here(known.filter(fits)):isFederation?list:here(called.filter(fits)),use=row2=>used.
 uses?.get(pathOf(row2.kind,row2.name)),figure=(show,none="0")=>row2=>{let found2=row2.kind==="template"?void 0:use(row2);return found2?show(found2):used.uses&&row2.
-kind!=="template"?none:UNKNOWN},editor=may("editor");return i($,{children:[isFederation&&i(Servers,{id,version,changed:list.reload}),i("div",{class:"toolbar",children:[
-i(Filter,{label:"Filter tools, resources and prompts",placeholder:"Name, server, description"}),i("div",{class:"segments",role:"group","aria-label":"Calls of th\
-e past",children:SPANS2.map(([one,name])=>i("button",{type:"button","aria-pressed":last2===one,onClick:()=>refine({last:one}),children:name},one))}),editor&&i($,
-{children:[i(Button,{class:"push",icon:"refresh",onClick:()=>setListing(!0),children:"List with a key"}),i(Button,{icon:"play",kind:"primary",onClick:()=>setTrying(
-""),children:"Try a tool"})]})]}),used.failure?i(ErrorBox,{failure:used.failure}):null,used.now&&i(Note,{children:"Usage is not recorded (enable_analytics), so \
-calls are those that were counted since somebody looked, of the past 10 minutes at most."}),definition?.do_not_track&&i(Note,{tone:"warn",icon:"alert",children:"\
-Requests of this proxy are not recorded (do_not_track), so nobody knows who calls what."}),used.missing.length>0&&i(Note,{tone:"warn",icon:"alert",children:["Ca\
-lls are without those of ",used.missing.map(visible).join(", "),"."]}),listed&&i(Note,{actions:i(Button,{icon:"close",kind:"quiet","aria-label":"Back",onClick:()=>setListed(
-null)}),children:"This is what a client with that key sees."}),!listed&&!isFederation&&i(Note,{children:["The gateway does not keep what this server offers. Sho\
-wn is what was called",editor?"; list the rest with a key.":"."]}),i(Table,{label:"Tools, resources and prompts",list:shown3,id:row2=>row2.id,open:setOpen,order:isFederation&&
-!listed?"state":void 0,tone:row2=>row2.changed?"expired":void 0,empty:i(Empty,{icon:"api",title:words.length?"Nothing matches.":isFederation?"Nothing is known y\
-et.":"Nothing was called.",children:words.length?null:isFederation?"Servers are asked what they offer when a client comes.":null}),columns:[{id:"name",name:"Nam\
-e",sort:isFederation&&!listed?"name":void 0,grow:!0,show:row2=>i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(row2)},children:i(Text,{children:row2.
-name})})},{id:"state",bare:!0,name:"State",sort:isFederation&&!listed?"state":void 0,show:row2=>row2.server||listed?row2.kind==="method"?null:i(Badge,{tone:SHOWN[row2.
-state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called"})},{id:"kind",name:"Kind",sort:isFederation&&!listed?"kind":void 0,show:row2=>row2.
-kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"calls",name:"Calls",number:!0,show:figure(
-found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"bad":"",children:count(found2.errors)}))},{
-id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},{id:"description",name:"Description",wide:!0,
-show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),definition?.tollgate?.authorization_proxy&&i(McpClients,
-{id}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),setOpen(null)},agreed:()=>{setOpen(null),
-setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(null)}),listing&&i(ListWithKey,
-{id,definition,close:()=>setListing(!1),found:rows=>{setListed(rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??[]].flatMap(([path])=>{let found2=PREFIXES.
-find(([prefix2])=>path.startsWith(prefix2));if(!found2)return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.length),{})]})}function useUse(id,last2){
-let turn=Math.floor(tick.value/10),found2=useLoaded(async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});
-return{rows:usage.rows,missing:usage.missing??[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.status!==404)throw failure;let top=await get(`\
-top${query({by:"path",api:id,window:600,k:256,nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.value,hits:one.requests,errors:one.refused+
-one.server_errors,p99_ms:null})),missing:top.missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&new Map(found2.value.rows.map(one=>[String(
-one.value),one])),now:found2.value?.now??!1,failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}function Servers({id,version,changed}){let gateways2=now.
-value?.nodes??[],node=route.value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),
-[`${id} ${node}`,turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce(
-(one,other)=>Math.max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(
-id)}/servers`)),changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&node!==session.value?.node,missing=servers.filter(one=>one.
-state==="missing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"stack","aria-label":"Servers behind this proxy",children:[
-i("div",{class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i($,{children:["as ",i(Text,{children:loaded2.value.node}),"\
- knows them"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("select",{"aria-label":"Gateway",value:node||session.value?.node,
-onChange:event=>refine({node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.value}),children:gateways2.map(one=>i("option",{value:one,
-children:visible(one)},one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||isOther,title:isOther?"Only the gateway of this console ca\
-n be told to ask":"Asks all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"Ask now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,
-retry:loaded2.again,since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"alert",children:[i("b",{children:i(Text,{children:one.name})})," i\
-s not there since ",moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools are left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"\
-alert",children:[changedTools===1?"One tool is":`${changedTools} tools are`," withheld because ",changedTools===1?"its server says":"their servers say"," someth\
-ing else than what was agreed to. Open ",changedTools===1?"it":"them"," and read what models would be told."]}),isOther&&i(Note,{children:["The tools below are \
-as this console's gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.
-name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state==="missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,
-show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,
-{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.state][0],children:STATES[one.state][1]})},{id:"since",name:"\
-Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",
-number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[", ",i("span",{class:"bad",children:[count(one.withheld)," w\
-ithheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,one.has_sessions===!1&&i("small",{children:" without sess\
-ions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:["runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):
-one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(
-Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.state][1]})," ",open.since_unix_s&&i($,{children:["sinc\
-e ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),i(Fact,{name:"Asked last",children:open.asked_unix_s?full(
-open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind==="api"?"API":"Program",children:open.kind==="api"?i("a",
-{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),i(Fact,{name:"Protocol",children:[open.version||
-"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"Tools",children:[count(open.tools)," shown, ",count(
-open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.resources)]}),open.process&&i(Fact,{name:"Process",
-children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.process)]}):open.process.started_unix_s?"does n\
-ot run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.ended_unix_s),": ",i(Text,{children:open.process.
-end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.restarts===1?"1 restart":`${count(process.
-restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(!1),whole=useLoaded(async()=>row2.server?
-(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,[row2.id]),keys=useLoaded(()=>now2||row2.
-kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,top:20,nodes:"all"})}`),[row2.id]),one=whole.
-value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===null&&!whole.waiting&&!whole.failure;return agreeing?
-i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i($,{children:[one.changed&&mayPin&&i(Button,{kind:"\
-primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&!one.pin&&one.state==="shown"&&one.digest&&mayPin&&
-i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&row2.state==="shown"&&may("editor")&&i(Button,{icon:"\
-play",kind:one.changed?"plain":"primary",onClick:tryIt,children:"Try it"})]}),children:[one.withheld&&i("div",{class:`why ${one.changed?"bad":"warn"}`,children:i(
-"p",{children:["Clients do not see it: ",i(Text,{children:one.withheld}),"."]})}),one.changed&&!may("editor")&&i(Note,{children:"Your role can view this, not ag\
-ree to it."}),isStale&&i(Note,{tone:"warn",icon:"alert",children:"The server does not offer it any more."}),i(Facts,{children:[i(Fact,{name:"Kind",children:[one.
-kind,one.title&&i($,{children:[", ",i(Text,{children:one.title})]})]}),one.server&&i(Fact,{name:"Server",children:[i(Text,{children:one.server}),one.own_name!==
-one.name&&i($,{children:[", where it is ",i(Text,{mono:!0,children:one.own_name})]})]}),one.digest&&i(Fact,{name:"Digest",children:[i(Text,{mono:!0,children:one.
-digest})," ",i(Copy,{text:one.digest,label:"Copy the digest"})]}),one.digest&&i(Fact,{name:"Agreed to",children:one.pin?one.pin===one.digest?"this digest":i(Text,
-{mono:!0,children:one.pin}):"anything: it has no pin"}),i(Fact,{name:`Calls, ${now2?"now":SPANS2.find(([span2])=>span2===last2)?.[1]??last2}`,children:[use?`${count(
-use.hits)}, ${count(use.errors)} failed${use.p99_ms==null?"":`, p99 ${percentile(use.p99_ms*1e3,3e7)}`}`:row2.kind==="template"?"counted for each resource":"non\
-e",use&&use.hits>0&&i($,{children:[i("br",{}),i("small",{children:"Failed are answers with a status from 400 on. What a tool itself calls an error has the statu\
-s 200."})]})]})]}),one.description&&i("div",{children:[i("h3",{children:"What models are told"}),i("p",{class:"told",children:i(Lines,{children:one.description})})]}),
-keys.failure?i(ErrorBox,{failure:keys.failure,retry:keys.again}):null,callers.length>0&&i("div",{children:[i("h3",{children:"Who uses it"}),i("table",{class:"pl\
-ain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Key"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"c\
-ol",class:"number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"p99"})]})}),i("tbody",{children:callers.map(caller=>i("tr",{children:[i("th",
-{scope:"row",children:caller.value&&caller.value!=="_other"?i("a",{href:link(["keys",String(caller.value)],{alias:caller.alias}),children:i(Text,{children:caller.
-alias||String(caller.value).slice(0,12)})}):caller.value?"other keys":"without a key"}),i("td",{class:"number",children:count(caller.hits)}),i("td",{class:`numb\
-er ${caller.errors?"bad":""}`,children:count(caller.errors)}),i("td",{class:"number",children:percentile(caller.p99_ms*1e3,3e7)})]},caller.value))})]})]}),whole.
-failure?i(ErrorBox,{failure:whole.failure,retry:whole.again}):null,one.entry&&i("details",{children:[i("summary",{children:"The whole entry"}),i("pre",{class:"d\
-ocument",tabIndex:0,children:pretty(one.entry)})]})]})}function Agree({id,row:row2,close,agreed}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),agree=async()=>{
-setBusy(!0),setFailure(null);try{await pin(id,row2),say("ok",i($,{children:["Clients see ",i("b",{children:visible(row2.own_name)})," as long as its server says\
- this."]})),agreed()}catch(failed){setFailure(failed),setBusy(!1)}},told={title:row2.entry?.title,description:row2.entry?.description,inputSchema:row2.entry?.inputSchema,
-outputSchema:row2.entry?.outputSchema,annotations:row2.entry?.annotations};return i(Dialog,{title:row2.changed?"Agree to what the server says now?":"Pin what th\
-e server says?",close,wide:!0,footer:i($,{children:[i("span",{children:[affected()," The servers are asked anew."]}),i(Button,{onClick:close,children:"Back"}),i(
-Button,{kind:"primary",disabled:busy,onClick:()=>{agree()},children:busy?"Saving":row2.changed?"Agree":"Pin"})]}),children:[failure?i(Note,{tone:"bad",icon:"ale\
-rt",children:["Not saved. ",i(Text,{children:failure.message})]}):null,i("p",{children:[row2.changed?"Clients and their models get this again once you agree. A \
-server can put orders to models into a description: read it.":"From then on clients do not see the tool while its server says anything else."," The definition g\
-ets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})})," at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing\
- else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.entry?.description??row2.description)})}),i("pre",{class:"docume\
-nt",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so far",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"\
-Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place3=`mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],
-stored=await ask("GET",place3).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)throw failure;return[place3,members]=[`apis/${segment(id)}`,
-["tollgate","mcp","servers"]],ask("GET",place3)}),servers=members.reduce((value,member)=>value?.[member],stored.value),index=Array.isArray(servers)?servers.findIndex(
-one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any more.");let text=set(stored.text,[...members,index,"tools",row2.
-own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has another form than expected; change it as JSON.");try{await ask("PUT",place3,
-text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof Failure&&failure.status===412?new Error("Somebody else changed t\
-he definition in this moment. Look at the tool again, then agree."):failure}await get("reload?block=true"),await call("POST",`mcps/${segment(id)}/servers`).catch(
-()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"];function ApiPage(){
-let[,id="",tab="live"]=route.value.parts,loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(
-!1),definition=loaded2.value?.value;if(S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[tab]),loaded2.
-failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"alert",title:"There is no such API.",children:i(LinkButton,
-{href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.proxy??{},behind=definition?.tollgate?.mcp?.
-servers?.length,target=behind?`${behind} ${behind===1?"server":"servers"}`:proxy.enable_load_balancing&&proxy.target_list?.length?`${proxy.target_list.length} t\
-argets`:proxy.target_url,affected2=definition?.tollgate?.route?.affected_by??[],can=may("editor")&&session.value?.writable.apis,tabs=definition?.application_protocol===
-"mcp"?[TABS[0],TOOLS,...TABS.slice(1)]:TABS;return i($,{children:[i("p",{class:"crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),
-i("span",{children:i(Text,{children:id})})]}),i("div",{class:"page-head",children:[i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("smal\
-l",{class:"mono",children:[i(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&
-i(Badge,{tone:"muted",children:"internal"}),can&&i(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(
-!0)}),i(Button,{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(
-["apis",id,"definition"]),children:can?"Edit":"View definition"})]}),affected2.length>0&&i("p",{children:[i("small",{children:"Policies of the cluster:"})," ",affected2.
-map(policy=>i(Badge,{tone:"muted",children:i(Text,{children:policy})},policy))]}),i("nav",{class:"tabs","aria-label":"Parts of this API",children:tabs.map(([part,
-name])=>i("a",{href:link(part==="live"?["apis",id]:["apis",id,part]),"aria-current":part===tab?"page":void 0,children:name},part))}),tab==="live"&&i(Live,{id,definition}),
+kind!=="template"?none:UNKNOWN},editor=may("editor")&&!isScoped();return i($,{children:[isFederation&&i(Servers,{id,version,changed:list.reload}),i("div",{class:"\
+toolbar",children:[i(Filter,{label:"Filter tools, resources and prompts",placeholder:"Name, server, description"}),i("div",{class:"segments",role:"group","aria-\
+label":"Calls of the past",children:SPANS2.map(([one,name])=>i("button",{type:"button","aria-pressed":last2===one,onClick:()=>refine({last:one}),children:name},
+one))}),editor&&i($,{children:[i(Button,{class:"push",icon:"refresh",onClick:()=>setListing(!0),children:"List with a key"}),i(Button,{icon:"play",kind:"primary",
+onClick:()=>setTrying(""),children:"Try a tool"})]})]}),used.failure?i(ErrorBox,{failure:used.failure}):null,used.now&&i(Note,{children:"Usage is not recorded (\
+enable_analytics), so calls are those that were counted since somebody looked, of the past 10 minutes at most."}),definition?.do_not_track&&i(Note,{tone:"warn",
+icon:"alert",children:"Requests of this proxy are not recorded (do_not_track), so nobody knows who calls what."}),used.missing.length>0&&i(Note,{tone:"warn",icon:"\
+alert",children:["Calls are without those of ",used.missing.map(visible).join(", "),"."]}),listed&&i(Note,{actions:i(Button,{icon:"close",kind:"quiet","aria-lab\
+el":"Back",onClick:()=>setListed(null)}),children:"This is what a client with that key sees."}),!listed&&!isFederation&&i(Note,{children:["The gateway does not \
+keep what this server offers. Shown is what was called",editor?"; list the rest with a key.":"."]}),i(Table,{label:"Tools, resources and prompts",list:shown3,id:row2=>row2.
+id,open:setOpen,order:isFederation&&!listed?"state":void 0,tone:row2=>row2.changed?"expired":void 0,empty:i(Empty,{icon:"api",title:words.length?"Nothing matche\
+s.":isFederation?"Nothing is known yet.":"Nothing was called.",children:words.length?null:isFederation?"Servers are asked what they offer when a client comes.":
+null}),columns:[{id:"name",name:"Name",sort:isFederation&&!listed?"name":void 0,grow:!0,show:row2=>i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(
+row2)},children:i(Text,{children:row2.name})})},{id:"state",bare:!0,name:"State",sort:isFederation&&!listed?"state":void 0,show:row2=>row2.server||listed?row2.kind===
+"method"?null:i(Badge,{tone:SHOWN[row2.state][0],children:SHOWN[row2.state][1]}):i(Badge,{tone:"muted",children:"called"})},{id:"kind",name:"Kind",sort:isFederation&&
+!listed?"kind":void 0,show:row2=>row2.kind},...isFederation&&!listed?[{id:"server",name:"Server",sort:"server",show:row2=>i(Text,{children:row2.server})}]:[],{id:"\
+calls",name:"Calls",number:!0,show:figure(found2=>count(found2.hits))},{id:"errors",name:"Failed",number:!0,show:figure(found2=>i("span",{class:found2.errors?"b\
+ad":"",children:count(found2.errors)}))},{id:"p99",name:"p99",number:!0,show:figure(found2=>found2.p99_ms==null?UNKNOWN:percentile(found2.p99_ms*1e3,3e7),UNKNOWN)},
+{id:"description",name:"Description",wide:!0,show:row2=>i("span",{title:visible(row2.description),children:i(Text,{children:row2.description})})}]}),definition?.
+tollgate?.authorization_proxy&&i(McpClients,{id}),open&&i(One2,{id,row:open,last:last2,now:used.now,use:use(open),close:()=>setOpen(null),tryIt:()=>{setTrying(open),
+setOpen(null)},agreed:()=>{setOpen(null),setVersion(version+1),list.reload()}}),trying!==null&&i(TryTool,{id,definition,chosen:trying===""?void 0:trying.name,close:()=>setTrying(
+null)}),listing&&i(ListWithKey,{id,definition,close:()=>setListing(!1),found:rows=>{setListed(rows),setListing(!1)}})]})}function calledRows(uses){return[...uses??
+[]].flatMap(([path])=>{let found2=PREFIXES.find(([prefix2])=>path.startsWith(prefix2));if(!found2)return[];let[prefix,kind]=found2;return[row(kind,path.slice(prefix.
+length),{})]})}function useUse(id,last2){let turn=Math.floor(tick.value/10),found2=useLoaded(async()=>{try{let usage=await get(`usage${query({by:"path",api_id:id,
+top:ROWS,last:last2,nodes:"all"})}`,{byItself:!0});return{rows:usage.rows,missing:usage.missing??[],now:!1}}catch(failure){if(!(failure instanceof Failure)||failure.
+status!==404)throw failure;let top=await get(`top${query({by:"path",api:id,window:600,k:256,nodes:"all"})}`,{byItself:!0});return{rows:top.rows.map(one=>({value:one.
+value,hits:one.requests,errors:one.refused+one.server_errors,p99_ms:null})),missing:top.missing??[],now:!0}}},[`${id} ${last2}`,turn]);return{uses:found2.value&&
+new Map(found2.value.rows.map(one=>[String(one.value),one])),now:found2.value?.now??!1,failure:found2.value?null:found2.failure,missing:found2.value?.missing??[]}}
+function Servers({id,version,changed}){let gateways2=now.value?.nodes??[],node=route.value.query.get("node")??"",turn=Math.floor(tick.value/3),loaded2=useLoaded(
+()=>get(`mcps/${segment(id)}/servers${query({node})}`,{byItself:!0}),[`${id} ${node}`,turn,version]),[busy,setBusy]=w(!1),[open,setOpen]=w(null),servers=loaded2.
+value?.servers??[],read4=servers.map(one=>one.asked_unix_s??0).reduce((one,other)=>Math.max(one,other),0);S(()=>{read4&&!node&&changed()},[read4]);let asking=async()=>{
+setBusy(!0);try{loaded2.replace(await call("POST",`mcps/${segment(id)}/servers`)),changed()}catch(failure){say("bad",failure.message)}finally{setBusy(!1)}},isOther=!!node&&
+node!==session.value?.node,missing=servers.filter(one=>one.state==="missing"),changedTools=servers.reduce((sum,one)=>sum+one.changed,0);return i("section",{class:"\
+stack","aria-label":"Servers behind this proxy",children:[i("div",{class:"page-head",children:[i("h2",{children:["Servers ",i("small",{children:loaded2.value?i(
+$,{children:["as ",i(Text,{children:loaded2.value.node})," knows them"]}):"loading"})]}),gateways2.length>1&&i("label",{class:"row",children:["gateway ",i("sele\
+ct",{"aria-label":"Gateway",value:node||session.value?.node,onChange:event=>refine({node:event.currentTarget.value===session.value?.node?void 0:event.currentTarget.
+value}),children:gateways2.map(one=>i("option",{value:one,children:visible(one)},one))})]}),may("editor")&&i(Button,{icon:"refresh",class:"push",disabled:busy||
+isOther,title:isOther?"Only the gateway of this console can be told to ask":"Asks all servers what they offer",onClick:()=>{asking()},children:busy?"Asking":"As\
+k now"})]}),loaded2.failure?i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again,since:loaded2.at??void 0}):null,missing.map(one=>i(Note,{tone:"bad",icon:"al\
+ert",children:[i("b",{children:i(Text,{children:one.name})})," is not there since ",moment(one.since_unix_s,!0),": ",i(Text,{children:one.fault}),". Its tools a\
+re left out."]},one.name)),changedTools>0&&i(Note,{tone:"bad",icon:"alert",children:[changedTools===1?"One tool is":`${changedTools} tools are`," withheld becau\
+se ",changedTools===1?"its server says":"their servers say"," something else than what was agreed to. Open ",changedTools===1?"it":"them"," and read what models\
+ would be told."]}),isOther&&i(Note,{children:["The tools below are as this console's gateway, ",i(Text,{children:session.value?.node}),", has read them."]}),loaded2.
+value&&i(Table,{label:"Servers",list:here(servers),id:one=>one.name,open:setOpen,empty:i(Empty,{icon:"info",title:"There is no server."}),tone:one=>one.state===
+"missing"?"expired":void 0,columns:[{id:"name",name:"Server",grow:!0,show:one=>i($,{children:[i("a",{href:"#",onClick:event=>{event.preventDefault(),setOpen(one)},
+children:i(Text,{children:one.name})})," ",i("small",{children:i(Text,{mono:!0,children:one.place})})]})},{id:"state",bare:!0,name:"State",show:one=>i(Badge,{tone:STATES[one.
+state][0],children:STATES[one.state][1]})},{id:"since",name:"Since",show:one=>i(Ago,{at:one.since_unix_s})},{id:"asked",name:"Asked",show:one=>one.asked_unix_s?
+i(Ago,{at:one.asked_unix_s}):"never"},{id:"tools",name:"Tools",number:!0,show:one=>one.asked_unix_s?i($,{children:[count(one.tools),one.withheld>0&&i($,{children:[
+", ",i("span",{class:"bad",children:[count(one.withheld)," withheld"]})]})]}):UNKNOWN},{id:"version",name:"Protocol",show:one=>i($,{children:[one.version||UNKNOWN,
+one.has_sessions===!1&&i("small",{children:" without sessions"})]})},{id:"process",name:"Process",wide:!0,show:one=>one.process?one.process.running?i($,{children:[
+"runs",one.process.restarts>0&&`, ${restarts(one.process)}`]}):one.process.started_unix_s?i("span",{class:"bad",children:"ended"}):"not started":""}]}),open&&i(
+Dialog,{title:visible(open.name),close:()=>setOpen(null),children:i(Facts,{children:[i(Fact,{name:"State",children:[i(Badge,{tone:STATES[open.state][0],children:STATES[open.
+state][1]})," ",open.since_unix_s&&i($,{children:["since ",full(open.since_unix_s)]})]}),open.fault&&i(Fact,{name:"Why",children:i(Text,{children:open.fault})}),
+i(Fact,{name:"Asked last",children:open.asked_unix_s?full(open.asked_unix_s):"never; it is when a client comes"}),i(Fact,{name:open.kind==="url"?"URL":open.kind===
+"api"?"API":"Program",children:open.kind==="api"?i("a",{href:link(["apis",open.place]),children:i(Text,{children:open.place})}):i(Text,{mono:!0,children:open.place})}),
+i(Fact,{name:"Protocol",children:[open.version||"not known",open.has_sessions!=null&&(open.has_sessions?", with sessions":", without sessions")]}),i(Fact,{name:"\
+Tools",children:[count(open.tools)," shown, ",count(open.withheld)," withheld"]}),i(Fact,{name:"Prompts, resources",children:[count(open.prompts),", ",count(open.
+resources)]}),open.process&&i(Fact,{name:"Process",children:[open.process.running?i($,{children:["runs since ",full(open.process.started_unix_s),", ",restarts(open.
+process)]}):open.process.started_unix_s?"does not run":"was not started yet",open.process.ended_unix_s&&i($,{children:[i("br",{}),"ended last at ",full(open.process.
+ended_unix_s),": ",i(Text,{children:open.process.end})]})]}),i(Fact,{name:"Seen by",children:i(Text,{children:loaded2.value?.node})})]})})]})}var restarts=process=>process.
+restarts===1?"1 restart":`${count(process.restarts)} restarts`;function One2({id,row:row2,last:last2,now:now2,use,close,tryIt,agreed}){let[agreeing,setAgreeing]=w(
+!1),whole=useLoaded(async()=>row2.server?(await get(`list/primitives${query({api:id,name:row2.name,limit:1e3})}`)).rows.find(one2=>one2.id===row2.id)??null:row2,
+[row2.id]),keys=useLoaded(()=>now2||row2.kind==="template"?Promise.resolve(null):get(`usage${query({by:"key",api_id:id,path:pathOf(row2.kind,row2.name),last:last2,
+top:20,nodes:"all"})}`),[row2.id]),one=whole.value??row2,mayPin=may("editor")&&!!session.value?.writable.apis,callers=keys.value?.rows??[],isStale=whole.value===
+null&&!whole.waiting&&!whole.failure;return agreeing?i(Agree,{id,row:one,close:()=>setAgreeing(!1),agreed}):i(Dialog,{title:visible(row2.name),close,side:!0,footer:i(
+$,{children:[one.changed&&mayPin&&i(Button,{kind:"primary",disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Agree to what it says now"}),!one.changed&&
+!one.pin&&one.state==="shown"&&one.digest&&mayPin&&i(Button,{disabled:!whole.value,onClick:()=>setAgreeing(!0),children:"Pin what it says"}),row2.kind==="tool"&&
+row2.state==="shown"&&may("editor")&&!isScoped()&&i(Button,{icon:"play",kind:one.changed?"plain":"primary",onClick:tryIt,children:"Try it"})]}),children:[one.withheld&&
+i("div",{class:`why ${one.changed?"bad":"warn"}`,children:i("p",{children:["Clients do not see it: ",i(Text,{children:one.withheld}),"."]})}),one.changed&&!may(
+"editor")&&i(Note,{children:"Your role can view this, not agree to it."}),isStale&&i(Note,{tone:"warn",icon:"alert",children:"The server does not offer it any m\
+ore."}),i(Facts,{children:[i(Fact,{name:"Kind",children:[one.kind,one.title&&i($,{children:[", ",i(Text,{children:one.title})]})]}),one.server&&i(Fact,{name:"Se\
+rver",children:[i(Text,{children:one.server}),one.own_name!==one.name&&i($,{children:[", where it is ",i(Text,{mono:!0,children:one.own_name})]})]}),one.digest&&
+i(Fact,{name:"Digest",children:[i(Text,{mono:!0,children:one.digest})," ",i(Copy,{text:one.digest,label:"Copy the digest"})]}),one.digest&&i(Fact,{name:"Agreed \
+to",children:one.pin?one.pin===one.digest?"this digest":i(Text,{mono:!0,children:one.pin}):"anything: it has no pin"}),i(Fact,{name:`Calls, ${now2?"now":SPANS2.
+find(([span2])=>span2===last2)?.[1]??last2}`,children:[use?`${count(use.hits)}, ${count(use.errors)} failed${use.p99_ms==null?"":`, p99 ${percentile(use.p99_ms*
+1e3,3e7)}`}`:row2.kind==="template"?"counted for each resource":"none",use&&use.hits>0&&i($,{children:[i("br",{}),i("small",{children:"Failed are answers with a\
+ status from 400 on. What a tool itself calls an error has the status 200."})]})]})]}),one.description&&i("div",{children:[i("h3",{children:"What models are tol\
+d"}),i("p",{class:"told",children:i(Lines,{children:one.description})})]}),keys.failure?i(ErrorBox,{failure:keys.failure,retry:keys.again}):null,callers.length>
+0&&i("div",{children:[i("h3",{children:"Who uses it"}),i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Ke\
+y"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Failed"}),i("th",{scope:"col",class:"number",children:"p\
+99"})]})}),i("tbody",{children:callers.map(caller=>i("tr",{children:[i("th",{scope:"row",children:caller.value&&caller.value!=="_other"?i("a",{href:link(["keys",
+String(caller.value)],{alias:caller.alias}),children:i(Text,{children:caller.alias||String(caller.value).slice(0,12)})}):caller.value?"other keys":"without a ke\
+y"}),i("td",{class:"number",children:count(caller.hits)}),i("td",{class:`number ${caller.errors?"bad":""}`,children:count(caller.errors)}),i("td",{class:"number",
+children:percentile(caller.p99_ms*1e3,3e7)})]},caller.value))})]})]}),whole.failure?i(ErrorBox,{failure:whole.failure,retry:whole.again}):null,one.entry&&i("det\
+ails",{children:[i("summary",{children:"The whole entry"}),i("pre",{class:"document",tabIndex:0,children:pretty(one.entry)})]})]})}function Agree({id,row:row2,close,
+agreed}){let[failure,setFailure]=w(null),[busy,setBusy]=w(!1),agree=async()=>{setBusy(!0),setFailure(null);try{await pin(id,row2),say("ok",i($,{children:["Clien\
+ts see ",i("b",{children:visible(row2.own_name)})," as long as its server says this."]})),agreed()}catch(failed){setFailure(failed),setBusy(!1)}},told={title:row2.
+entry?.title,description:row2.entry?.description,inputSchema:row2.entry?.inputSchema,outputSchema:row2.entry?.outputSchema,annotations:row2.entry?.annotations};
+return i(Dialog,{title:row2.changed?"Agree to what the server says now?":"Pin what the server says?",close,wide:!0,footer:i($,{children:[i("span",{children:[affected(),
+" The servers are asked anew."]}),i(Button,{onClick:close,children:"Back"}),i(Button,{kind:"primary",disabled:busy,onClick:()=>{agree()},children:busy?"Saving":
+row2.changed?"Agree":"Pin"})]}),children:[failure?i(Note,{tone:"bad",icon:"alert",children:["Not saved. ",i(Text,{children:failure.message})]}):null,i("p",{children:[
+row2.changed?"Clients and their models get this again once you agree. A server can put orders to models into a description: read it.":"From then on clients do n\
+ot see the tool while its server says anything else."," The definition gets ",i("code",{children:"digest"})," of ",i("b",{children:i(Text,{children:row2.own_name})}),
+" at ",i("b",{children:i(Text,{children:row2.server})}),"; nothing else changes."]}),row2.description&&i("p",{class:"told",children:i(Lines,{children:String(row2.
+entry?.description??row2.description)})}),i("pre",{class:"document",tabIndex:0,children:pretty(told)}),i(Facts,{children:[row2.pin&&i(Fact,{name:"Agreed to so f\
+ar",children:i(Text,{mono:!0,children:row2.pin})}),i(Fact,{name:"Now",children:i(Text,{mono:!0,children:row2.digest})})]})]})}async function pin(id,row2){let place3=`\
+mcps/${segment(id)}`,members=["x-tollgate","mcp","servers"],stored=await ask("GET",place3).catch(failure=>{if(!(failure instanceof Failure)||failure.status!==400)
+throw failure;return[place3,members]=[`apis/${segment(id)}`,["tollgate","mcp","servers"]],ask("GET",place3)}),servers=members.reduce((value,member)=>value?.[member],
+stored.value),index=Array.isArray(servers)?servers.findIndex(one=>one?.name===row2.server):-1;if(index<0)throw new Error("The definition has no such server any \
+more.");let text=set(stored.text,[...members,index,"tools",row2.own_name,"digest"],row2.digest);if(text===stored.text)throw new Error("The definition has anothe\
+r form than expected; change it as JSON.");try{await ask("PUT",place3,text,stored.etag?{headers:{"If-Match":stored.etag}}:{})}catch(failure){throw failure instanceof
+Failure&&failure.status===412?new Error("Somebody else changed the definition in this moment. Look at the tool again, then agree."):failure}await reread(),await call(
+"POST",`mcps/${segment(id)}/servers`).catch(()=>{})}var TABS=[["live","Live"],["definition","Definition"],["chain","Chain"],["versions","Versions"],["keys","Keys"],["usage","Usage"]],TOOLS=["tools","Tools"],tabsOf=definition=>(definition?.
+application_protocol==="mcp"?[TABS[0],TOOLS,...TABS.slice(1)]:TABS).filter(([part])=>part!=="live"||!isScoped());function ApiPage(){let scoped=isScoped(),[,id="",
+part=""]=route.value.parts,tab=part&&!(scoped&&part==="live")?part:scoped?"definition":"live",loaded2=useLoaded(()=>ask("GET",`apis/${segment(id)}`),[id,tab==="\
+definition"]),[trying,setTrying]=w(!1),[removing,setRemoving]=w(!1),definition=loaded2.value?.value;if(S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView(
+{block:"nearest",inline:"nearest"})},[tab]),loaded2.failure&&!definition)return loaded2.failure instanceof Failure&&loaded2.failure.status===404?i(Empty,{icon:"\
+alert",title:"There is no such API.",children:i(LinkButton,{href:"#/apis",children:"All APIs"})}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});let proxy=definition?.
+proxy??{},behind=definition?.tollgate?.mcp?.servers?.length,target=behind?`${behind} ${behind===1?"server":"servers"}`:proxy.enable_load_balancing&&proxy.target_list?.
+length?`${proxy.target_list.length} targets`:proxy.target_url,affected2=definition?.tollgate?.route?.affected_by??[],can=may("editor")&&session.value?.writable.
+apis,tabs=tabsOf(definition);return i($,{children:[i("p",{class:"crumbs",children:[i("a",{href:"#/apis",children:"APIs"}),i(Icon,{name:"right"}),i("span",{children:i(
+Text,{children:id})})]}),i("div",{class:"page-head",children:[i("h1",{children:[i(Text,{children:definition?.name||id}),definition&&i("small",{class:"mono",children:[
+i(Text,{children:`${definition.domain??""}${proxy.listen_path??""}`})," ","→"," ",i(Text,{children:target})]})]}),definition?.internal&&i(Badge,{tone:"muted",
+children:"internal"}),can&&i(Button,{icon:"trash",kind:"quiet","aria-label":"Delete this API",title:"Delete this API",onClick:()=>setRemoving(!0)}),!scoped&&i(Button,
+{icon:"play",onClick:()=>setTrying(!0),children:"Try it"}),tab!=="definition"&&i(LinkButton,{icon:"edit",kind:"primary","data-key":"e",href:link(["apis",id,"def\
+inition"]),children:can?"Edit":"View definition"})]}),affected2.length>0&&i("p",{children:[i("small",{children:"Policies of the cluster:"})," ",affected2.map(policy=>i(
+Badge,{tone:"muted",children:i(Text,{children:policy})},policy))]}),i("nav",{class:"tabs","aria-label":"Parts of this API",children:tabs.map(([part2,name])=>i("\
+a",{href:link(part2==="live"?["apis",id]:["apis",id,part2]),"aria-current":part2===tab?"page":void 0,children:name},part2))}),tab==="live"&&i(Live,{id,definition}),
 tab==="tools"&&definition&&i(McpTools,{id,definition},id),tab==="definition"&&loaded2.value&&i(Definition,{id,stored:loaded2.value,reload:loaded2.again},id),tab===
 "chain"&&i(Chain,{id}),tab==="versions"&&definition&&i(Versions,{definition}),tab==="keys"&&i(KeyTable,{fixed:{api:id}}),tab==="usage"&&i(UsageOf,{api:id}),trying&&
 i(TryIt,{id,definition,close:()=>setTrying(!1)}),removing&&i(Remove,{id,name:definition?.name||id,etag:loaded2.value?.etag??null,close:()=>setRemoving(!1)})]})}
 function Remove({id,name,etag,close}){let[failure,setFailure]=w(null),remove2=async()=>{try{await call("DELETE",`apis/${segment(id)}`,void 0,etag?{headers:{"If-\
-Match":etag}}:{}),await get("reload?block=true"),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),
-go("#/apis")}catch(failed){setFailure(failed)}};return i(Dialog,{title:"Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),
-i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})}),
-" is removed. Requests to its path get 404 from then on. Keys keep their other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){
-tick.value;let series=apis.get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,
-{byItself:!0})),!0),[id,state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.
-failure&&!series)return i(Note,{tone:"warn",icon:"alert",children:i(Text,{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",
-title:"Loading"});if(!series)return i($,{children:[i(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i(
-"code",{children:["curl -i ",location.origin,definition?.proxy?.listen_path??"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});
-let figure=column=>latest(series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:
-requests===0?0:null,breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[
-i("div",{class:"figures",children:[i("span",{class:"figure panel",children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"\
-/s"})]}),i("em",{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i(
-"span",{children:"Failed"}),i("strong",{children:percent(share)}),i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[
-i("span",{children:"Refused"}),i("strong",{children:[rate(figure("refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),
-children:"why"})})]}),i("span",{class:"figure panel",children:[i("span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_\
-us",30),ends.value.upstream)}),i("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel\
- ${open.length?"bad":""}`,children:[i("span",{children:"Circuit breakers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?
-i(Text,{children:open[0].endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,
-{series}),i(LatencyPlot,{series})]}),i("div",{class:"two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Tr\
-ansferred",unit:"B/s",times:series.times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.
-response_bytes,color:"accent"}],show:value=>value==null?UNKNOWN:`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;
-function ChainAndKeys({id}){let turn=Math.floor(tick.value/15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(
-`usage${query({by:"key",api_id:id,last:`${KEYS_S}s`,top:6,nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??
-[]).filter(row2=>row2.value);return i("p",{class:"strip",children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("s\
-pan",{children:[at>0&&"› ",step.name,step.mean_ns!=null&&i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,
-"chain"]),children:"all"})]}),callers.length>0&&i("span",{children:[i("b",{children:"Keys, past 10 min"})," ",callers.map(row2=>i("span",{children:[i("a",{href:link(
-["keys",row2.value],{alias:row2.alias}),children:i(Text,{children:row2.alias||String(row2.value).slice(0,12)})})," ",rate(row2.hits/KEYS_S),"/s",row2.errors>0&&
-`, ${percent(row2.errors/row2.hits)} failed`]},row2.value))," ",i("a",{href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","availa\
-ble"],returning:["warn","returning"],ejected:["bad","ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.
-api_id===id)?.targets??[];return i(Panel,{title:"Upstream targets",children:targets.length===0?i("div",{class:"empty small",children:detail?i("p",{children:["Al\
-l requests go to ",i(Text,{mono:!0,children:upstream}),". Of several targets, each is listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[
-i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"\
-Requests"}),i("th",{scope:"col",class:"number",children:"Faults"}),i("th",{scope:"col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",
-children:"Latency"})]})}),i("tbody",{children:targets.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&
-one.weight!=null&&i("small",{children:[" weight ",one.weight]})]}),i("td",{children:[i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??
-one.state}),one.cause&&i("small",{children:[" ",i(Text,{children:String(one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",
-span(one.ejection_ends_ms/1e3)]})]}),i("td",{class:"number",children:count(one.requests)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),
-i("td",{class:"number",children:count(one.retries)}),i("td",{class:"number",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part}\
- ${one.url}`))})]})})}function Refusals({detail,id}){let one=detail?.apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).
-filter(([,number])=>number>0).sort((a,b2)=>b2[1]-a[1]);return causes.length?i("p",{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"}),
-" ",causes.map(([cause,number])=>i("a",{href:link(["live"],{api:id,cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before th\
-e caller is known",auth:"who calls",post_auth:"once the caller is known"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,
-setVersion]=w(0);if(chain.failure)return i(ErrorBox,{failure:chain.failure,retry:chain.again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.
-value.versions??[{name:"",middlewares:chain.value.middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.
-mean_ns??0),0),note=sum?`~${duration(sum/1e3)} per request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the \
-order in which requests pass it; costs appear after some thousand requests";return i(Panel,{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",
-children:["version ",i("select",{"aria-label":"Version",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i(
-"option",{value:at,children:visible(one.name)},at))})]}),children:steps2.length===0?i("div",{class:"empty small",children:"No middleware: requests go straight t\
-o the upstream."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"\
-col",children:"When"}),i("th",{scope:"col",class:"number",children:"Mean"}),i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"\
-Samples"})]})}),i("tbody",{children:steps2.map((step,at)=>i("tr",{children:[i("th",{scope:"row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&
-i("td",{children:PHASES[step.phase]??step.phase}),i("td",{class:"number",children:step.mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.
-mean_ns!=null&&sum?i($,{children:[i("span",{class:"share","aria-hidden":"true",children:i("span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/
-sum)]}):""}),i("td",{class:"number",children:count(step.samples)})]},step.name))})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.
-versions??{}),single=definition.version_data?.not_versioned;return i(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests\
- use this one":`named by ${definition.definition?.location??"header"} ${definition.definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{
-children:i("tr",{children:[i("th",{scope:"col",children:"Version"}),i("th",{scope:"col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"\
-col",children:"Rules by path"})]})}),i("tbody",{children:versions.map(([name,version])=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),
-i("td",{children:version.expires||"never"}),i("td",{children:version.override_target?i(Text,{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.
-entries(version.extended_paths??{}).filter(([,list])=>Array.isArray(list)&&list.length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},
-kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
+Match":etag}}:{}),await reread(),say("ok",i($,{children:["API ",i("b",{children:visible(name)})," is deleted. Its path is no longer served."]})),go("#/apis")}catch(failed){
+setFailure(failed)}};return i(Dialog,{title:"Delete this API?",close,footer:i($,{children:[i(Button,{onClick:close,children:"Keep it"}),i(Button,{kind:"danger",
+onClick:()=>{remove2()},children:"Delete"})]}),children:[i("p",{children:["The definition of ",i("b",{children:i(Text,{children:name})})," is removed. Requests \
+to its path get 404 from then on. Keys keep their other rights."]}),failure?i(ErrorBox,{failure}):null]})}function Live({id,definition}){tick.value;let series=apis.
+get(id),past=useLoaded(async()=>state.value.kind==="starting"?null:(apis.has(id)||adopt(await get(`history${query({api:id,nodes:"all"})}`,{byItself:!0})),!0),[id,
+state.value.kind==="starting"]),detail=useLoaded(()=>get(`live${query({api:id})}`,{byItself:!0}),[id,Math.floor(tick.value/5)]);if(past.failure&&!series)return i(
+Note,{tone:"warn",icon:"alert",children:i(Text,{children:past.failure.message})});if(!series&&!past.value)return i(Empty,{icon:"clock",title:"Loading"});if(!series)
+return i($,{children:[i(Empty,{icon:"clock",title:"No request within the past hour.",children:["Send one, and it appears here: ",i("code",{children:["curl -i ",
+location.origin,definition?.proxy?.listen_path??"/"]})]}),i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url})]});let figure=column=>latest(
+series,column,30),requests=figure("requests"),failed=figure("server_errors"),timeouts=figure("timeouts"),share=requests?(failed??0)/requests:requests===0?0:null,
+breakers=(detail.value?.breakers??[]).filter(one=>one.api_id===id),open=breakers.filter(one=>one.open),now2=now.value;return i($,{children:[i("div",{class:"figu\
+res",children:[i("span",{class:"figure panel",children:[i("span",{children:"Requests"}),i("strong",{children:[rate(requests),i("small",{children:"/s"})]}),i("em",
+{children:[count(Math.round(figure("in_flight")??0))," in flight"]})]}),i("span",{class:`figure panel ${share&&share>=.01?"bad":""}`,children:[i("span",{children:"\
+Failed"}),i("strong",{children:percent(share)}),i("em",{children:["timeouts ",rate(timeouts),"/s"]})]}),i("span",{class:"figure panel",children:[i("span",{children:"\
+Refused"}),i("strong",{children:[rate(figure("refused")),i("small",{children:"/s"})]}),i("em",{children:i("a",{href:link(["live"],{api:id}),children:"why"})})]}),
+i("span",{class:"figure panel",children:[i("span",{children:"Upstream p99"}),i("strong",{children:percentile(highest(series,"upstream_p99_us",30),ends.value.upstream)}),
+i("em",{children:["p50 ",percentile(highest(series,"upstream_p50_us",30),ends.value.upstream)]})]}),i("span",{class:`figure panel ${open.length?"bad":""}`,children:[
+i("span",{children:"Circuit breakers"}),i("strong",{children:open.length?"open":breakers.length?"closed":"none"}),i("em",{children:open[0]?i(Text,{children:open[0].
+endpoint}):now2?`served by ${now2.nodes.length}/${now2.nodes.length+now2.missing.length}`:""})]})]}),i("div",{class:"two",children:[i(TrafficPlot,{series}),i(LatencyPlot,
+{series})]}),i("div",{class:"two",children:[i(Targets,{detail:detail.value,id,upstream:definition?.proxy?.target_url}),i(Plot,{title:"Transferred",unit:"B/s",times:series.
+times,span:hour(series),lines:[{name:"in",values:series.columns.request_bytes,color:"teal"},{name:"out",values:series.columns.response_bytes,color:"accent"}],show:value=>value==
+null?UNKNOWN:`${bytes(value)}/s`})]}),i(ChainAndKeys,{id}),i(Refusals,{detail:detail.value,id})]})}var KEYS_S=600;function ChainAndKeys({id}){let turn=Math.floor(
+tick.value/15),chain=useLoaded(()=>get(`apis/${segment(id)}/chain`,{byItself:!0}),[id,turn]),keys=useLoaded(()=>get(`usage${query({by:"key",api_id:id,last:`${KEYS_S}\
+s`,top:6,nodes:"all"})}`,{byItself:!0}),[id,turn]),steps2=chain.value?.middlewares??[],callers=(keys.value?.rows??[]).filter(row2=>row2.value);return i("p",{class:"\
+strip",children:[steps2.length>0&&i("span",{children:[i("b",{children:"Chain"})," ",steps2.map((step,at)=>i("span",{children:[at>0&&"› ",step.name,step.mean_ns!=
+null&&i("small",{children:[" ",duration(step.mean_ns/1e3)]})]},step.name))," ",i("a",{href:link(["apis",id,"chain"]),children:"all"})]}),callers.length>0&&i("sp\
+an",{children:[i("b",{children:"Keys, past 10 min"})," ",callers.map(row2=>i("span",{children:[i("a",{href:link(["keys",row2.value],{alias:row2.alias}),children:i(
+Text,{children:row2.alias||String(row2.value).slice(0,12)})})," ",rate(row2.hits/KEYS_S),"/s",row2.errors>0&&`, ${percent(row2.errors/row2.hits)} failed`]},row2.
+value))," ",i("a",{href:link(["apis",id,"usage"]),children:"all"})]})]})}var TARGET={available:["ok","available"],returning:["warn","returning"],ejected:["bad",
+"ejected"],down:["bad","down"]};function Targets({detail,id,upstream}){let targets=detail?.apis?.find(one=>one.api_id===id)?.targets??[];return i(Panel,{title:"\
+Upstream targets",children:targets.length===0?i("div",{class:"empty small",children:detail?i("p",{children:["All requests go to ",i(Text,{mono:!0,children:upstream}),
+". Of several targets, each is listed here with its state."]}):"Loading"}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
+col",children:"Target"}),i("th",{scope:"col",children:"State"}),i("th",{scope:"col",class:"number",children:"Requests"}),i("th",{scope:"col",class:"number",children:"\
+Faults"}),i("th",{scope:"col",class:"number",children:"Sent again"}),i("th",{scope:"col",class:"number",children:"Latency"})]})}),i("tbody",{children:targets.map(
+one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{mono:!0,children:one.url}),one.weight!==1&&one.weight!=null&&i("small",{children:[" weight ",one.weight]})]}),
+i("td",{children:[i(Badge,{tone:TARGET[one.state]?.[0]??"muted",children:TARGET[one.state]?.[1]??one.state}),one.cause&&i("small",{children:[" ",i(Text,{children:String(
+one.cause).replaceAll("_"," ")})]}),one.ejection_ends_ms>0&&i("small",{children:[" for ",span(one.ejection_ends_ms/1e3)]})]}),i("td",{class:"number",children:count(
+one.requests)}),i("td",{class:`number ${one.faults?"bad":""}`,children:count(one.faults)}),i("td",{class:"number",children:count(one.retries)}),i("td",{class:"n\
+umber",children:one.latency_us?duration(one.latency_us):UNKNOWN})]},`${one.version} ${one.part} ${one.url}`))})]})})}function Refusals({detail,id}){let one=detail?.
+apis?.find(api=>api.api_id===id),causes=Object.entries({...one?.refusals,...one?.upstream_errors}).filter(([,number])=>number>0).sort((a,b2)=>b2[1]-a[1]);return causes.
+length?i("p",{class:"strip",children:i("span",{children:[i("b",{children:"Since the start"})," ",causes.map(([cause,number])=>i("a",{href:link(["live"],{api:id,
+cause}),children:[cause," ",count(number)]},cause))]})}):null}var PHASES={pre_auth:"before the caller is known",auth:"who calls",post_auth:"once the caller is k\
+nown"};function Chain({id}){let chain=useLoaded(()=>get(`apis/${segment(id)}/chain`),[id]),[version,setVersion]=w(0);if(chain.failure)return i(ErrorBox,{failure:chain.
+failure,retry:chain.again});if(!chain.value)return i(Empty,{icon:"clock",title:"Loading"});let versions=chain.value.versions??[{name:"",middlewares:chain.value.
+middlewares}],steps2=(versions[version]??versions[0])?.middlewares??[],sum=steps2.reduce((all,step)=>all+(step.mean_ns??0),0),note=sum?`~${duration(sum/1e3)} pe\
+r request. Means of 1 in 1,024 requests of all APIs, since the start of ${visible(chain.value.node)}.`:"in the order in which requests pass it; costs appear aft\
+er some thousand requests";return i(Panel,{title:"Chain",note,actions:versions.length>1&&i("label",{class:"row",children:["version ",i("select",{"aria-label":"V\
+ersion",value:version,onChange:event=>setVersion(Number(event.currentTarget.value)),children:versions.map((one,at)=>i("option",{value:at,children:visible(one.name)},
+at))})]}),children:steps2.length===0?i("div",{class:"empty small",children:"No middleware: requests go straight to the upstream."}):i("table",{class:"plain",children:[
+i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Middleware"}),!narrow.value&&i("th",{scope:"col",children:"When"}),i("th",{scope:"col",class:"\
+number",children:"Mean"}),i("th",{scope:"col",children:"Share"}),i("th",{scope:"col",class:"number",children:"Samples"})]})}),i("tbody",{children:steps2.map((step,at)=>i(
+"tr",{children:[i("th",{scope:"row",children:[i("small",{children:at+1})," ",step.name]}),!narrow.value&&i("td",{children:PHASES[step.phase]??step.phase}),i("td",
+{class:"number",children:step.mean_ns==null?UNKNOWN:duration(step.mean_ns/1e3)}),i("td",{children:step.mean_ns!=null&&sum?i($,{children:[i("span",{class:"share",
+"aria-hidden":"true",children:i("span",{style:{width:`${100*step.mean_ns/sum}%`}})}),percent(step.mean_ns/sum)]}):""}),i("td",{class:"number",children:count(step.
+samples)})]},step.name))})]})})}function Versions({definition}){let versions=Object.entries(definition.version_data?.versions??{}),single=definition.version_data?.
+not_versioned;return i(Panel,{title:single?"Not versioned":`${versions.length} versions`,note:single?"all requests use this one":`named by ${definition.definition?.
+location??"header"} ${definition.definition?.key??""}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
+Version"}),i("th",{scope:"col",children:"Expires"}),i("th",{scope:"col",children:"Target"}),i("th",{scope:"col",children:"Rules by path"})]})}),i("tbody",{children:versions.
+map(([name,version])=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:name})}),i("td",{children:version.expires||"never"}),i("td",{children:version.
+override_target?i(Text,{mono:!0,children:version.override_target}):"the API's"}),i("td",{children:Object.entries(version.extended_paths??{}).filter(([,list])=>Array.
+isArray(list)&&list.length).map(([kind,list])=>i(Badge,{tone:"muted",children:[kind," ",list.length]},kind))})]},name))})]})})}var SOON_DAYS=30,DAY_S=86400;function state2(ends2,starts=0){let now2=Date.now()/1e3;return Number.isFinite(ends2)?ends2<=now2?["bad","expired"]:starts>now2?["w\
 arn","not yet valid"]:ends2<now2+SOON_DAYS*DAY_S?["warn","ends soon"]:["ok","valid"]:["muted","no end"]}var seconds=date2=>Date.parse(date2)/1e3,of=row2=>state2(
 seconds(row2.not_after),seconds(row2.not_before));function Certificates(){let q=route.value.query,list=useList("certs",{q:q.get("q")??void 0,sort:q.get("sort")??
 "not_after"}),[open,setOpen]=w(null),[adding,setAdding]=w(!1),can=may("editor");return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:["Ce\
@@ -588,8 +589,8 @@ name||one.id},one.id))})}),i(Field,{label:"Client id",hint:"Empty: random.",chil
 i(Field,{label:"Policy",children:i("select",{value:form.policy_id,onChange:set2("policy_id"),children:[i("option",{value:"",children:"none"}),policies.map(one=>i(
 "option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,{label:"Redirect",wide:!0,hint:"Where the browser returns with a code.",children:i("inpu\
 t",{class:"mono",value:form.redirect_uri,onInput:set2("redirect_uri"),placeholder:"https://app.example/callback"})}),i(Field,{label:"Description",wide:!0,children:i(
-"input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,loaded2=useLoaded(()=>found(id),[id]),path=loaded2.value?.path??"",seen=useLoaded(async()=>path?await last(path):
-null,[path]),[doing,setDoing]=w(null),[failure,setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof Failure&&
+"input",{value:form.description,onInput:set2("description")})})]})})}function KeyPage(){let[,id=""]=route.value.parts,loaded2=useLoaded(()=>found(id),[id]),path=loaded2.value?.path??"",seen=useLoaded(async()=>path&&!isScoped()?await last(
+path):null,[path]),[doing,setDoing]=w(null),[failure,setFailure]=w(null),can=may("editor");if(loaded2.failure&&!loaded2.value)return loaded2.failure instanceof Failure&&
 loaded2.failure.status===404?i(Empty,{icon:"key",title:loaded2.failure.message==="Key is not found"?"There is no such key.":loaded2.failure.message,children:["I\
 t may have been revoked, or have expired.",i("br",{}),i(LinkButton,{href:link(["keys"],{q:route.value.query.get("alias")??void 0}),children:route.value.query.get(
 "alias")?"Keys with this alias":"All keys"})]}):i(ErrorBox,{failure:loaded2.failure,retry:loaded2.again});if(!loaded2.value)return null;let{value:key,etag}=loaded2.
@@ -612,14 +613,14 @@ ota")},children:"Reset"})]}):"no quota"}),i(Fact,{name:"Expires",children:key.ex
 expires)})]}):"never"}),i(Fact,{name:"Policies",children:policies.length?policies.map((policy,at)=>i("span",{children:[at>0&&", ",i("a",{href:link(["policies"],
 {open:policy}),children:i(Text,{children:policy})})]},policy)):"none: its limits are its own"}),key.throttle_retry_limit>0&&i(Fact,{name:"Throttle",children:[key.
 throttle_retry_limit," tries, every ",key.throttle_interval," s"]})]})})}),i(Panel,{title:"Key",children:i("div",{class:"body",children:i(Facts,{children:[i(Fact,
-{name:"Id",children:i(Text,{mono:!0,children:id})}),i(Fact,{name:"Last seen",children:seen.value?i(Ago,{at:seen.value}):seen.failure?i("small",{children:"usage \
-is not recorded"}):seen.waiting?UNKNOWN:"never, as far as usage is kept"}),i(Fact,{name:"Organisation",children:i(Text,{children:key.org_id||"none"})}),i(Fact,{
-name:"Created",children:key.date_created?i(Text,{children:key.date_created}):UNKNOWN}),i(Fact,{name:"Tags",children:key.tags?.length?i(Text,{children:key.tags.join(
-", ")}):"none"}),Object.entries(key.meta_data??{}).map(([name,value])=>i(Fact,{name:visible(name),children:i(Text,{children:typeof value=="string"?value:JSON.stringify(
-value)})},name))]})})})]}),i(Panel,{title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i("div",{class:"empty \
-small",children:"No API: every request with it is refused."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"\
-API"}),i("th",{scope:"col",children:"Versions"}),i("th",{scope:"col",children:"Only these paths"}),i("th",{scope:"col",children:"Limit of its own"})]})}),i("tbo\
-dy",{children:rights.map(([api,right])=>i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["apis",api]),children:i(Text,{children:right.api_name||
+{name:"Id",children:i(Text,{mono:!0,children:id})}),!isScoped()&&i(Fact,{name:"Last seen",children:seen.value?i(Ago,{at:seen.value}):seen.failure?i("small",{children:"\
+usage is not recorded"}):seen.waiting?UNKNOWN:"never, as far as usage is kept"}),i(Fact,{name:"Organisation",children:i(Text,{children:key.org_id||"none"})}),i(
+Fact,{name:"Created",children:key.date_created?i(Text,{children:key.date_created}):UNKNOWN}),i(Fact,{name:"Tags",children:key.tags?.length?i(Text,{children:key.
+tags.join(", ")}):"none"}),Object.entries(key.meta_data??{}).map(([name,value])=>i(Fact,{name:visible(name),children:i(Text,{children:typeof value=="string"?value:
+JSON.stringify(value)})},name))]})})})]}),i(Panel,{title:"May call",note:`${rights.length} ${rights.length===1?"API":"APIs"}`,children:rights.length===0?i("div",
+{class:"empty small",children:"No API: every request with it is refused."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"\
+col",children:"API"}),i("th",{scope:"col",children:"Versions"}),i("th",{scope:"col",children:"Only these paths"}),i("th",{scope:"col",children:"Limit of its own"})]})}),
+i("tbody",{children:rights.map(([api,right])=>i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["apis",api]),children:i(Text,{children:right.api_name||
 api})})}),i("td",{children:i(Text,{children:(right.versions??[]).join(", ")})}),i("td",{children:right.allowed_urls?.length?i(Text,{mono:!0,children:right.allowed_urls.
 map(one=>`${(one.methods??[]).join(",")} ${one.url}`).join("; ")}):"all"}),i("td",{children:right.limit?.rate>0||right.limit?.quota_max>0?limit(right.limit):"th\
 e key's"})]},api))})]})}),doing==="extend"&&i(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?`Valid until ${full(expires)}\
@@ -792,8 +793,8 @@ limits",name:"Limits",show:limit},{id:"keys",name:"Keys",number:!0,show:one=>i("
 keys)})}]}),open&&i(Policy,{id:open,close:()=>refine({open:void 0}),changed:list.reload,can:!!can},open),q.get("new")&&can&&i(Policy,{id:null,close:()=>refine({
 new:void 0}),changed:list.reload,can:!0})]})}var FRESH=()=>({id:"",name:"",active:!0,org_id:"default",rate:100,per:60,quota_max:-1,quota_renewal_rate:0,key_expires_in:0,
 access_rights:{},partitions:{quota:!1,rate_limit:!1,acl:!1}});function Policy({id,close,changed,can}){let stored=useLoaded(()=>id?ask("GET",`policies/${segment(
-id)}`):Promise.resolve({value:null,etag:null,text:JSON.stringify(FRESH())}),[id]),keys=useLoaded(()=>id&&may("editor")?call("POST","keys/bulk",{action:"activate",
-select:{policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?layout(stored.value.text):null,[edited,setEdited]=w(
+id)}`):Promise.resolve({value:null,etag:null,text:JSON.stringify(FRESH())}),[id]),keys=useLoaded(()=>id&&may("editor")&&!isScoped()?call("POST","keys/bulk",{action:"\
+activate",select:{policy:id},dry_run:!0}):Promise.resolve({count:id?null:0}),[id]).value?.count??null,base=stored.value?layout(stored.value.text):null,[edited,setEdited]=w(
 null),[apis2,setApis]=w([]),[problems,setProblems]=w([]),[failure,setFailure]=w(null),[step,setStep]=w("edit"),text=edited??base??"",set2=(path,value2)=>setEdited(
 set(text,path.split("."),value2)),value=path=>valueAt(text,path.split("."));if(S(()=>{get("list/apis?limit=200").then(page=>setApis(page.rows),()=>{})},[]),S(()=>{
 if(!edited)return;let control=new AbortController,timer=setTimeout(()=>{call("POST","check/policy",edited,{signal:control.signal}).then(found2=>setProblems(found2.
@@ -801,34 +802,34 @@ problems),()=>{})},400);return()=>{clearTimeout(timer),control.abort()}},[edited
 404?i(Dialog,{title:"Policy",close,children:i(Empty,{icon:"policy",title:"There is no such policy."})}):i(Dialog,{title:"Policy",close,children:i(ErrorBox,{failure:stored.
 failure,retry:stored.again})});if(!stored.value||base==null)return null;let errors=problems.filter(one=>one.level==="error"),plain=String(value("name")??"").toLowerCase().
 replace(/[^a-z0-9]+/g,"-").replace(/^-|-$/g,""),save=async()=>{setFailure(null);try{id?await call("PUT",`policies/${segment(id)}`,text,stored.value.etag?{headers:{
-"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await get(
-"reload?block=true"),say("ok",`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),
-close()}catch(failed){setStep("edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: somebody else changed this policy si\
-nce it was opened. Close it and open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`policies/${segment(id)}`),await get("\
-reload?block=true"),say("ok","Policy deleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==null?"The number of its key\
-s is not known.":`${count(keys)} ${keys===1?"key has":"keys have"} this policy.`;if(step==="delete")return i(Dialog,{title:"Delete this policy?",close:()=>setStep(
-"edit"),footer:i($,{children:[i(Button,{onClick:()=>setStep("edit"),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),
-children:i("p",{children:[concerned," ",keys===0?"":"Their requests are refused until they get another."]})});if(step==="save")return i(Dialog,{title:"Save this\
- policy?",close:()=>setStep("edit"),wide:!0,footer:i($,{children:[i("span",{children:[concerned," ",affected()]}),i(Button,{onClick:()=>setStep("edit"),children:"\
-Back"}),i(Button,{kind:"primary",autofocus:!0,onClick:()=>{save()},children:"Save"})]}),children:i(Diff,{old:id?base:"",now:text})});let rights=value("access_ri\
-ghts")??{},number=(path,label,none,empty)=>i(Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i("input",{type:"number",min:0,step:"\
-any",disabled:!can,placeholder:none,value:value(path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty:Number(event.currentTarget.
-value))})});return i(Dialog,{title:id?visible(value("name")||id):"New policy",close,wide:!0,footer:i($,{children:[i("span",{children:[id&&i(LinkButton,{icon:"ke\
-y",kind:"quiet",href:link(["keys"],{q:id}),children:keys==null?"Its keys":`${count(keys)} ${keys===1?"key":"keys"}`}),id&&can&&i(Button,{icon:"trash",kind:"quie\
-t",onClick:()=>setStep("delete"),children:"Delete"})]}),i(Button,{onClick:close,children:"Close"}),can&&i(Button,{kind:"primary",disabled:!edited||edited===base||
-errors.length>0||!value("name"),onClick:()=>id?setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i("div",{class:"form",children:[failure?
-i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2(
-"name",event.currentTarget.value)})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("\
-active",!value("active"))}),"Active"]}),number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number(
-"quota_renewal_rate","renewed every, seconds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i("div",{class:"field wide",children:[
-i("span",{children:"APIs"}),i("div",{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,
-listen_path:"unknown API"}))].map(api=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`\
-access_rights.${api.id}`,api.id in rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i(Text,{children:api.name||api.id}),i("small",{class:"\
-mono",children:i(Text,{children:api.listen_path})})]},api.id))})]}),i("div",{class:"field wide",children:[i("span",{children:"Applies to keys"}),i("div",{class:"\
-row",children:[["acl","rights"],["rate_limit","rate"],["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,
-checked:!!value(`partitions.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None \
-chosen: all of it."})]}),problems.filter(one=>one.level!=="ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="error"?"bad":"warn",
-icon:"alert",children:[i("code",{children:one.path})," ",i(Text,{children:one.message})]})},one.path))]})})}var WORDS={requested:["waits","warn"],approved:["approved","ok"],rejected:["rejected","muted"],suspended:["suspended","bad"]},ANSWER_CHARS_MAX=1e3;function StateBadge({
+"If-Match":stored.value.etag}}:{}):await call("POST","policies",set(text,["id"],plain||`policy-${Date.now().toString(36)}`),{headers:{"If-None-Match":"*"}}),await reread(),
+say("ok",`Policy saved. It applies to ${keys==null?"its keys":`${count(keys)} ${keys===1?"key":"keys"}`} from the next request.`),changed(),close()}catch(failed){
+setStep("edit"),setFailure(failed instanceof Failure&&failed.status===412?new Failure(412,"Not saved: somebody else changed this policy since it was opened. Clo\
+se it and open it again to see their version."):failed)}},remove2=async()=>{try{await call("DELETE",`policies/${segment(id)}`),await reread(),say("ok","Policy d\
+eleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},concerned=keys==null?"The number of its keys is not known.":`${count(keys)} ${keys===
+1?"key has":"keys have"} this policy.`;if(step==="delete")return i(Dialog,{title:"Delete this policy?",close:()=>setStep("edit"),footer:i($,{children:[i(Button,
+{onClick:()=>setStep("edit"),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i("p",{children:[concerned," ",
+keys===0?"":"Their requests are refused until they get another."]})});if(step==="save")return i(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),wide:!0,
+footer:i($,{children:[i("span",{children:[concerned," ",affected()]}),i(Button,{onClick:()=>setStep("edit"),children:"Back"}),i(Button,{kind:"primary",autofocus:!0,
+onClick:()=>{save()},children:"Save"})]}),children:i(Diff,{old:id?base:"",now:text})});let rights=value("access_rights")??{},number=(path,label,none,empty)=>i(Field,
+{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i("input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(path)>
+0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty:Number(event.currentTarget.value))})});return i(Dialog,{title:id?visible(value("n\
+ame")||id):"New policy",close,wide:!0,footer:i($,{children:[i("span",{children:[id&&i(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==
+null?"Its keys":`${count(keys)} ${keys===1?"key":"keys"}`}),id&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep("delete"),children:"Delete"})]}),i(
+Button,{onClick:close,children:"Close"}),can&&i(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value("name"),onClick:()=>id?setStep("\
+save"):void save(),children:id?"Save":"Make the policy"})]}),children:i("div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):
+null,i(Field,{label:"Name",children:i("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),i("l\
+abel",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),number(
+"rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, seconds",
+"never",0),number("key_expires_in","New keys expire after, seconds","never",0),i("div",{class:"field wide",children:[i("span",{children:"APIs"}),i("div",{class:"\
+choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].map(api=>i(
+"label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.id in rights?
+void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i(Text,{children:api.name||api.id}),i("small",{class:"mono",children:i(Text,{children:api.listen_path})})]},
+api.id))})]}),i("div",{class:"field wide",children:[i("span",{children:"Applies to keys"}),i("div",{class:"row",children:[["acl","rights"],["rate_limit","rate"],
+["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value(`partitions.${part}`),onChange:()=>set2(
+`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None chosen: all of it."})]}),problems.filter(one=>one.level!==
+"ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="error"?"bad":"warn",icon:"alert",children:[i("code",{children:one.path})," ",
+i(Text,{children:one.message})]})},one.path))]})})}var WORDS={requested:["waits","warn"],approved:["approved","ok"],rejected:["rejected","muted"],suspended:["suspended","bad"]},ANSWER_CHARS_MAX=1e3;function StateBadge({
 state:state3}){let[word,tone2]=WORDS[state3];return i(Badge,{tone:tone2,children:word})}function matching(rows,words){let q=(route.value.query.get("q")??"").toLowerCase();
 return q?rows.filter(row2=>words(row2).some(word=>word.toLowerCase().includes(q))):rows}var fetchApplications=()=>get("portal/applications"),fetchProducts=()=>get(
 "portal/products");function PortalRequests(){let applications=useLoaded(fetchApplications,[0]),[open,setOpen]=w(null),state3=route.value.query.get("state")??"re\

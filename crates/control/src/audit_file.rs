@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tollgate_admin::{AuditChain, AuditKey};
 use tollgate_model::config::{OperatorSettings, audit_end};
+use tollgate_observe::events::ChainPlace;
 
 /// Changes that wait for the disk; more are lost, and a gap shows. An entry has some kilobytes at most.
 const WAITING_MAX: usize = 8_192;
@@ -33,9 +34,12 @@ const FINISH_TIME_MAX: Duration = Duration::from_secs(3);
 /// What is read of a file's end to find its last line. A line has at most some differences with bounded values.
 const END_BYTES: u64 = 1 << 20;
 
+/// Is told where a line is, once it is in the file.
+pub type ToldPlace = Box<dyn FnOnce(ChainPlace) + Send>;
+
 /// What the thread is asked.
 enum AuditOrder {
-    Line(Value),
+    Line(Value, Option<ToldPlace>),
     /// Tells when all lines before it are written.
     Finish(oneshot::Sender<()>),
 }
@@ -69,9 +73,9 @@ impl AuditFile {
         Ok(AuditFile { orders, lost })
     }
 
-    /// Appends an entry, an object; nobody waits for it.
-    pub fn append(&self, entry: Value) {
-        if self.orders.try_send(AuditOrder::Line(entry)).is_err() {
+    /// Appends an entry, an object; nobody waits for it. `told` is not called for one that is lost.
+    pub fn append(&self, entry: Value, told: Option<ToldPlace>) {
+        if self.orders.try_send(AuditOrder::Line(entry, told)).is_err() {
             let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(lost, "a change is missing in the audit file: it can't be written, or not fast enough");
         }
@@ -108,11 +112,12 @@ impl AuditWriter {
 
     fn run(mut self, orders: &Receiver<AuditOrder>) {
         while let Ok(order) = orders.recv() {
-            let (mut batch, mut done, mut next) = (Vec::new(), None, Some(order));
+            let (mut batch, mut told, mut done, mut next) = (Vec::new(), Vec::new(), None, Some(order));
             while let Some(order) = next {
                 next = match order {
-                    AuditOrder::Line(entry) => {
+                    AuditOrder::Line(entry, place) => {
                         batch.push(entry);
+                        told.push(place);
                         if batch.len() < BATCH_MAX { orders.try_recv().ok() } else { None }
                     }
                     AuditOrder::Finish(finished) => {
@@ -121,7 +126,11 @@ impl AuditWriter {
                     }
                 };
             }
-            self.write_at_last(&batch);
+            for (place, told) in self.write_at_last(&batch).into_iter().zip(told) {
+                if let (Some(place), Some(told)) = (place, told) {
+                    told(place);
+                }
+            }
             if let Some(done) = done {
                 if let Some(forward) = &self.forward {
                     forward.finish();
@@ -131,27 +140,33 @@ impl AuditWriter {
         }
     }
 
-    /// Tries until it is written: what a full disk does not take waits for space.
-    fn write_at_last(&mut self, batch: &[Value]) {
+    /// Tries until it is written: what a full disk does not take waits for space. Returns what [`AuditWriter::write`] does.
+    fn write_at_last(&mut self, batch: &[Value]) -> Vec<Option<ChainPlace>> {
         let mut told: Option<Instant> = None;
-        while let Err(fault) = self.write(batch) {
+        let places = loop {
+            let fault = match self.write(batch) {
+                Ok(places) => break places,
+                Err(fault) => fault,
+            };
             if told.is_none_or(|at| at.elapsed() >= TOLD_PAUSE) {
                 tracing::error!(path = %self.path.display(), %fault, "the audit file can't be written; changes wait for it");
                 told = Some(Instant::now());
             }
             std::thread::sleep(RETRY_PAUSE);
-        }
+        };
         if told.is_some() {
             tracing::warn!(path = %self.path.display(), "the audit file is written again");
         }
+        places
     }
 
     /// Appends entries. The file is opened anew each time, so that it may be moved away; the lock keeps other processes out meanwhile.
-    fn write(&mut self, batch: &[Value]) -> io::Result<()> {
+    /// Returns the place of each, `None` for what can't be written as a line.
+    fn write(&mut self, batch: &[Value]) -> io::Result<Vec<Option<ChainPlace>>> {
         let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&self.path)?;
         flock(&file, FlockOperation::LockExclusive)?;
         let facts = file.metadata()?;
-        let (mut chain, mut text, mut lines) = (self.chain.clone(), String::new(), Vec::new());
+        let (mut chain, mut text, mut lines, mut places) = (self.chain.clone(), String::new(), Vec::new(), Vec::new());
         if self.written != Some((facts.ino(), facts.len())) {
             let (end, is_cut) = end_of(&mut file, facts.len(), &self.key)?;
             // Not the end of the file alone: lines may have been cut off.
@@ -166,9 +181,12 @@ impl AuditWriter {
             match chain.next(&self.key, entry) {
                 Ok(line) => {
                     text.push_str(&line);
-                    lines.push(WrittenLine::new((chain.number, &previous, &chain.hash), &line, entry));
+                    let place = ChainPlace { number: chain.number, previous, hash: chain.hash.clone() };
+                    places.push(Some(place.clone()));
+                    lines.push(WrittenLine::new(place, &line, entry));
                 }
                 Err(fault) => {
+                    places.push(None);
                     tracing::error!(%fault, "a change is missing in the audit file");
                     chain.skip(1);
                 }
@@ -190,7 +208,7 @@ impl AuditWriter {
         if let Some(forward) = &self.forward {
             lines.into_iter().for_each(|line| forward.send(line));
         }
-        Ok(())
+        Ok(places)
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_data::discovery::MirroredDiscovery;
 use tollgate_outbound::{Call, CallClient, CallFault, Holder, Shares};
+use tollgate_text::byte_order_mark;
 use tollgate_tls::TlsRules;
 
 /// How long a document is used; those of authorization change rarely.
@@ -163,7 +164,7 @@ async fn fetch(client: &CallClient, rules: &MirroredDiscovery, url: &str) -> Res
     if !reply.status.is_success() {
         return Err(MirrorFault::Status(reply.status));
     }
-    serde_json::from_slice(&reply.body).map_err(|_| MirrorFault::NotJson)
+    serde_json::from_slice(byte_order_mark::without(&reply.body)).map_err(|_| MirrorFault::NotJson)
 }
 
 /// The document of a client, and how long it may be kept. Its server is not followed elsewhere, and its certificate counts, whatever holds for upstreams.

@@ -81,6 +81,7 @@ impl GatewayDoor for PortalDoor {
             } else {
                 String::new()
             },
+            is_recorded: !is_on("/do_not_track"),
             kind: kind.to_owned(),
             document,
         })

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use tollgate_http::is_token;
+use tollgate_text::byte_order_mark;
 
 /// The path of batches behind the listen path.
 pub const PATH: &str = "/tyk/batch/";
@@ -78,7 +79,7 @@ impl BatchFault {
 impl Batch {
     /// Reads a body: the first JSON value in it, with names in any letter case, as Go does.
     pub fn parse(body: &[u8], requests_max: usize) -> Result<Self, BatchFault> {
-        let document = serde_json::Deserializer::from_slice(body).into_iter::<Value>().next();
+        let document = serde_json::Deserializer::from_slice(byte_order_mark::without(body)).into_iter::<Value>().next();
         let document = document.and_then(Result::ok).ok_or(BatchFault::Malformed)?;
         let members = members(&document)?;
         let in_turn = match member(members, "suppress_parallel_execution") {

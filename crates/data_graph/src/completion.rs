@@ -1,10 +1,11 @@
 //! The response of an operation, made of what its sources answered: each value in the form of its type, null where there is none, and errors
 //! with their place (GraphQL specification, CompleteValue and "Handling Field Errors").
 
+use crate::answer_value::AnswerValue;
 use crate::plan::{FieldPlan, FieldRead, FieldShape, LeafKind, ObjectPlan};
 use apollo_compiler::ast::Type;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 use tollgate_graphql::DocumentPlace;
 
 /// Most errors of one response: more help nobody, and lists can have thousands.
@@ -35,20 +36,49 @@ pub(crate) struct FieldFault {
 /// A value that cannot be null is null: whatever has it becomes null.
 struct Nullified;
 
+/// Writes the data of a response as JSON.
 pub(crate) struct Completion<'c> {
     /// Answers to `__schema` and `__type`, by response key.
     pub introspection: &'c Map<String, Value>,
     pub faults: Vec<FieldFault>,
+    pub out: Vec<u8>,
+    /// Most bytes of the data.
+    pub bytes_max: usize,
 }
 
 impl Completion<'_> {
-    /// The data of the response.
-    pub(crate) fn data(&mut self, raw: &Value, plan: &ObjectPlan) -> Value {
-        self.object(raw, plan, &mut Vec::new()).unwrap_or(Value::Null)
+    /// Writes the data of the response.
+    pub(crate) fn data(&mut self, raw: &AnswerValue, plan: &ObjectPlan) {
+        let written = self.object(raw, plan, &mut Vec::new());
+        if self.is_too_long() {
+            self.out.clear();
+            self.faults.clear();
+            let message = format!("The response is longer than {} bytes", self.bytes_max);
+            let extensions = Some(json!({"code": "LIMIT_EXCEEDED"}));
+            self.faults.push(FieldFault { message, locations: Vec::new(), path: Vec::new(), extensions });
+            self.out.extend(b"null");
+        } else {
+            self.or_null(0, true, written).unwrap_or_default();
+        }
     }
 
-    fn object(&mut self, raw: &Value, plan: &ObjectPlan, path: &mut ResponsePath) -> Result<Value, Nullified> {
-        let own = raw.get("__typename").and_then(Value::as_str);
+    fn is_too_long(&self) -> bool {
+        self.out.len() > self.bytes_max
+    }
+
+    /// Null in place of what was written since `start`, where it may be null.
+    fn or_null(&mut self, start: usize, is_nullable: bool, written: Result<(), Nullified>) -> Result<(), Nullified> {
+        // What has become too long is given up as a whole.
+        if written.is_ok() || !is_nullable || self.is_too_long() {
+            return written;
+        }
+        self.out.truncate(start);
+        self.out.extend(b"null");
+        Ok(())
+    }
+
+    fn object(&mut self, raw: &AnswerValue, plan: &ObjectPlan, path: &mut ResponsePath) -> Result<(), Nullified> {
+        let own = raw.member("__typename").and_then(AnswerValue::as_text);
         let type_name = plan.only_type.as_deref().or(own).unwrap_or_default();
         let is_possible = plan.only_type.is_some() || plan.possible.iter().any(|possible| possible.as_str() == type_name);
         if !is_possible {
@@ -60,71 +90,97 @@ impl Completion<'_> {
         }
         let variants = plan.variants.iter();
         let applies = |types: &Vec<String>| types.is_empty() || types.iter().any(|known| known == type_name);
-        let mut object = Map::new();
+        let mut separator = b'{';
         for field in variants.filter(|variant| applies(&variant.types)).flat_map(|variant| &variant.fields) {
+            self.out.push(separator);
+            separator = b',';
+            self.write(&field.key);
+            self.out.push(b':');
             path.push(ResponsePathStep::Key(field.key.clone()));
-            let value = self.field(raw, field, type_name, path);
+            let written = self.field(raw, field, type_name, path);
             path.pop();
-            object.insert(field.key.clone(), value?);
+            written?;
         }
-        Ok(Value::Object(object))
+        if separator == b'{' {
+            self.out.push(separator);
+        }
+        self.out.push(b'}');
+        Ok(())
     }
 
-    fn field(&mut self, raw: &Value, field: &FieldPlan, type_name: &str, path: &mut ResponsePath) -> Result<Value, Nullified> {
-        let value = match &field.read {
-            FieldRead::TypeName => return Ok(Value::String(type_name.to_owned())),
-            FieldRead::Introspection => self.introspection.get(&field.key).cloned().unwrap_or_default(),
-            FieldRead::Nowhere => {
-                let completed = self.fail(path, Some(field), format!("Field {type_name}.{} has no source", field.name));
-                return if field.ty.is_non_null() { completed } else { Ok(Value::Null) };
+    fn field(&mut self, raw: &AnswerValue, field: &FieldPlan, type_name: &str, path: &mut ResponsePath) -> Result<(), Nullified> {
+        let start = self.out.len();
+        let written = match &field.read {
+            FieldRead::TypeName => {
+                self.write(type_name);
+                return Ok(());
             }
-            FieldRead::Members(members) => {
-                let found = follow(raw, members);
-                let value = self.value(found.unwrap_or(&Value::Null), &field.ty, field, path);
-                return value.or_else(|Nullified| if field.ty.is_non_null() { Err(Nullified) } else { Ok(Value::Null) });
+            FieldRead::Introspection => {
+                let introspection = self.introspection;
+                self.write(introspection.get(&field.key).unwrap_or(&Value::Null));
+                return Ok(());
             }
+            FieldRead::Nowhere => self.fail(path, Some(field), format!("Field {type_name}.{} has no source", field.name)),
+            FieldRead::Members(members) => self.value(raw.at(members).unwrap_or(&AnswerValue::Null), &field.ty, field, path),
         };
-        Ok(value)
+        self.or_null(start, !field.ty.is_non_null(), written)
     }
 
-    fn value(&mut self, raw: &Value, ty: &Type, field: &FieldPlan, path: &mut ResponsePath) -> Result<Value, Nullified> {
+    fn value(&mut self, raw: &AnswerValue, ty: &Type, field: &FieldPlan, path: &mut ResponsePath) -> Result<(), Nullified> {
+        if self.is_too_long() {
+            return Err(Nullified);
+        }
         if raw.is_null() {
             if !ty.is_non_null() {
-                return Ok(Value::Null);
+                self.out.extend(b"null");
+                return Ok(());
             }
             return self.fail(path, Some(field), format!("Cannot return null for the non-nullable field {}", field.name));
         }
-        match (ty, raw) {
-            (Type::List(item) | Type::NonNullList(item), Value::Array(items)) => self.list(items, item, field, path),
-            (Type::List(_) | Type::NonNullList(_), _) => self.fail(path, Some(field), "The source did not give a list".to_owned()),
-            (Type::Named(_) | Type::NonNullNamed(_), raw) => match &field.shape {
-                FieldShape::Object(plan) if raw.is_object() => self.object(raw, plan, path),
+        match ty {
+            Type::List(item) | Type::NonNullList(item) if raw.is_list() => self.list(raw, item, field, path),
+            Type::List(_) | Type::NonNullList(_) => self.fail(path, Some(field), "The source did not give a list".to_owned()),
+            Type::Named(_) | Type::NonNullNamed(_) => match &field.shape {
+                FieldShape::Object(plan) if raw.members().is_some() => self.object(raw, plan, path),
                 FieldShape::Object(_) => self.fail(path, Some(field), "The source did not give an object".to_owned()),
+                FieldShape::Leaf(LeafKind::Any) => {
+                    self.write(raw);
+                    Ok(())
+                }
                 FieldShape::Leaf(kind) => match kind.of(raw) {
-                    Some(value) => Ok(value),
+                    Some(value) => {
+                        self.write(&value);
+                        Ok(())
+                    }
                     None => self.fail(path, Some(field), format!("The source gave a value that is no {}", kind.name())),
                 },
             },
         }
     }
 
-    fn list(&mut self, items: &[Value], ty: &Type, field: &FieldPlan, path: &mut ResponsePath) -> Result<Value, Nullified> {
-        let mut list = Vec::with_capacity(items.len());
-        for (index, item) in items.iter().enumerate() {
-            path.push(ResponsePathStep::Index(index));
-            let value = self.value(item, ty, field, path);
-            path.pop();
-            match value {
-                Ok(value) => list.push(value),
-                Err(Nullified) if ty.is_non_null() => return Err(Nullified),
-                Err(Nullified) => list.push(Value::Null),
+    fn list(&mut self, raw: &AnswerValue, ty: &Type, field: &FieldPlan, path: &mut ResponsePath) -> Result<(), Nullified> {
+        self.out.push(b'[');
+        for (index, item) in raw.items().enumerate() {
+            if index > 0 {
+                self.out.push(b',');
             }
+            path.push(ResponsePathStep::Index(index));
+            let start = self.out.len();
+            let written = self.value(item, ty, field, path);
+            path.pop();
+            self.or_null(start, !ty.is_non_null(), written)?;
         }
-        Ok(Value::Array(list))
+        self.out.push(b']');
+        Ok(())
+    }
+
+    /// Writes a value in JSON. Texts and numbers always fit.
+    fn write(&mut self, value: &(impl Serialize + ?Sized)) {
+        serde_json::to_writer(&mut self.out, value).unwrap_or_default();
     }
 
     /// Notes an error, unless one about this place is known: a source's own error says more than that its value is missing.
-    fn fail(&mut self, path: &ResponsePath, field: Option<&FieldPlan>, message: String) -> Result<Value, Nullified> {
+    fn fail(&mut self, path: &ResponsePath, field: Option<&FieldPlan>, message: String) -> Result<(), Nullified> {
         let is_known = |fault: &FieldFault| fault.path.starts_with(path) || path.starts_with(&fault.path);
         if self.faults.len() < ERRORS_MAX && !self.faults.iter().any(is_known) {
             let locations = field.and_then(|field| field.location).into_iter().collect();
@@ -133,20 +189,6 @@ impl Completion<'_> {
         }
         Err(Nullified)
     }
-}
-
-/// The value that members of an object lead to. `[0]` is the first item of a list.
-pub(crate) fn follow<'v>(value: &'v Value, members: &[String]) -> Option<&'v Value> {
-    members.iter().try_fold(value, |value, member| match value {
-        Value::Object(object) => object.get(member),
-        Value::Array(items) => items.get(index_of(member)?),
-        _ => None,
-    })
-}
-
-/// The position that a step such as `[0]` names.
-pub(crate) fn index_of(member: &str) -> Option<usize> {
-    member.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
 }
 
 impl LeafKind {
@@ -163,47 +205,58 @@ impl LeafKind {
     }
 
     /// A value in the form of the type; REST sources write numbers as texts, and texts as numbers.
-    fn of(&self, raw: &Value) -> Option<Value> {
+    fn of<'v>(&self, raw: &'v AnswerValue) -> Option<LeafText<'v>> {
         match self {
-            LeafKind::Any => Some(raw.clone()),
-            LeafKind::Int => whole(raw).filter(|number| i32::try_from(*number).is_ok()).map(Value::from),
+            LeafKind::Any => None,
+            LeafKind::Int => whole(raw).filter(|number| i32::try_from(*number).is_ok()).map(|whole| LeafText::Number(whole.into())),
             LeafKind::Float => match raw {
-                Value::Number(_) => Some(raw.clone()),
-                Value::String(text) => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::from),
+                AnswerValue::Number(number) => Some(LeafText::Number(number.clone())),
+                AnswerValue::Text(text) => text.parse::<f64>().ok().and_then(Number::from_f64).map(LeafText::Number),
                 _ => None,
             },
             LeafKind::Boolean => match raw {
-                Value::Bool(_) => Some(raw.clone()),
-                Value::Number(number) => number.as_f64().map(|number| Value::Bool(number != 0.0)),
+                AnswerValue::Bool(truth) => Some(LeafText::Bool(*truth)),
+                AnswerValue::Number(number) => number.as_f64().map(|number| LeafText::Bool(number != 0.0)),
                 _ => None,
             },
             LeafKind::String => match raw {
-                Value::String(_) => Some(raw.clone()),
-                Value::Number(_) | Value::Bool(_) => Some(Value::String(raw.to_string())),
+                AnswerValue::Text(text) => Some(LeafText::Text(text)),
+                AnswerValue::Number(number) => Some(LeafText::Made(number.to_string())),
+                AnswerValue::Bool(truth) => Some(LeafText::Made(truth.to_string())),
                 _ => None,
             },
             LeafKind::Id => match raw {
-                Value::String(_) => Some(raw.clone()),
-                Value::Number(number) if number.is_f64() => whole(raw).map(|number| Value::String(number.to_string())),
-                Value::Number(number) => Some(Value::String(number.to_string())),
+                AnswerValue::Text(text) => Some(LeafText::Text(text)),
+                AnswerValue::Number(number) if number.is_f64() => whole(raw).map(|number| LeafText::Made(number.to_string())),
+                AnswerValue::Number(number) => Some(LeafText::Made(number.to_string())),
                 _ => None,
             },
             LeafKind::Enum { values, .. } => {
-                raw.as_str().filter(|text| values.iter().any(|value| value == text)).map(|text| Value::String(text.to_owned()))
+                raw.as_text().filter(|text| values.iter().any(|value| value == text)).map(LeafText::Text)
             }
         }
     }
 }
 
-fn whole(raw: &Value) -> Option<i64> {
+/// A leaf of a response.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LeafText<'v> {
+    Bool(bool),
+    Number(Number),
+    Text(&'v str),
+    Made(String),
+}
+
+fn whole(raw: &AnswerValue) -> Option<i64> {
     match raw {
-        Value::Number(number) => number.as_i64().or_else(|| {
+        AnswerValue::Number(number) => number.as_i64().or_else(|| {
             let number = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 9e15)?;
             #[expect(clippy::cast_possible_truncation, reason = "it is a whole number in the range")]
             Some(number as i64)
         }),
-        Value::String(text) => text.parse().ok(),
-        Value::Bool(value) => Some(i64::from(*value)),
+        AnswerValue::Text(text) => text.parse().ok(),
+        AnswerValue::Bool(value) => Some(i64::from(*value)),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ mod answers;
 mod places;
 mod requests;
 
+use crate::answer_value::{AnswerMembers, AnswerValue};
 use crate::completion::{Completion, ERRORS_MAX, FieldFault, ResponsePath, ResponsePathStep};
 use crate::graph::DataGraph;
 use crate::plan::OperationPlan;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub struct ExecutionLimits {
     /// Most requests to sources. A list of a hundred objects with a field of their own takes a hundred.
     pub requests_max: usize,
-    /// Most bytes of all answers together.
+    /// Most bytes of all answers together, where one that is for several objects counts for each, and of the response.
     pub bytes_max: usize,
 }
 
@@ -82,7 +83,7 @@ pub struct Execution {
     variables: Map<String, Value>,
     context: ExecutionContext,
     limits: ExecutionLimits,
-    data: Value,
+    data: AnswerValue,
     faults: Vec<FieldFault>,
     states: Vec<FetchState>,
     ready: VecDeque<SourceRequest>,
@@ -122,7 +123,7 @@ impl Execution {
             variables,
             context,
             limits,
-            data: Value::Object(Map::new()),
+            data: AnswerValue::Members(AnswerMembers::default()),
             faults: Vec::new(),
             states,
             ready: VecDeque::new(),
@@ -200,16 +201,22 @@ impl Execution {
 
     /// The body of the response. `introspection` has the answers to `__schema` and `__type` by response key.
     pub fn response(self, introspection: &Map<String, Value>) -> Vec<u8> {
-        #[derive(Serialize)]
-        struct ExecutedResponse {
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            errors: Vec<FieldFault>,
-            data: Value,
+        let bytes_max = self.limits.bytes_max;
+        let mut completion = Completion { introspection, faults: self.faults, out: Vec::new(), bytes_max };
+        completion.data(&self.data, &self.plan.root);
+        let Completion { faults, mut out, .. } = completion;
+        drop(self.data);
+        let mut start = b"{".to_vec();
+        if !faults.is_empty() {
+            start.extend(b"\"errors\":");
+            // Texts and numbers always fit JSON.
+            serde_json::to_writer(&mut start, &faults).unwrap_or_default();
+            start.push(b',');
         }
-        let mut completion = Completion { introspection, faults: self.faults };
-        let data = completion.data(&self.data, &self.plan.root);
-        // Texts and numbers always fit JSON.
-        serde_json::to_vec(&ExecutedResponse { errors: completion.faults, data }).unwrap_or_default()
+        start.extend(b"\"data\":");
+        out.push(b'}');
+        out.splice(0..0, start);
+        out
     }
 }
 

@@ -2,6 +2,7 @@
 //! plan, once; an execution of the plan says which requests it needs, is given the answers, and ends with the response. No I/O and no clock:
 //! the caller sends the requests, as many at a time as it likes.
 
+mod answer_value;
 mod completion;
 mod execution;
 mod field_set;

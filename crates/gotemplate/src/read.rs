@@ -5,6 +5,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use tollgate_text::byte_order_mark;
 
 impl Value {
     /// Reads one JSON document as Go reads it into an `interface{}`. Arrays and objects may be nested 127 times.
@@ -12,7 +13,7 @@ impl Value {
     /// # Errors
     /// Why the bytes are not one JSON document.
     pub fn read_json(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+        serde_json::from_slice(byte_order_mark::without(bytes))
     }
 }
 

@@ -11,6 +11,7 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
+use tollgate_text::byte_order_mark;
 
 pub(crate) static FUNCTIONS: &[Function] = &[call("xmlMarshal", 1, 1, |given| marshal(any(given, 0)))];
 
@@ -30,7 +31,7 @@ impl Value {
     /// # Errors
     /// The syntax error and its byte offset.
     pub fn from_xml(text: &str) -> Result<Self, String> {
-        read(text)
+        read(byte_order_mark::without_in(text))
     }
 }
 

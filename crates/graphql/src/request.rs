@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, V
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
+use tollgate_text::byte_order_mark;
 
 /// The members of a request that mean something.
 const NAMES: [&str; 4] = ["query", "operationName", "variables", "extensions"];
@@ -37,6 +38,7 @@ pub enum RequestFault {
 
 /// The requests of a JSON body: an object, or a list of at most `batch_max`. The second part says whether it is a list.
 pub fn parse_body(body: &[u8], batch_max: usize) -> Result<(Vec<GraphqlRequest<'_>>, bool), RequestFault> {
+    let body = byte_order_mark::without(body);
     if body.trim_ascii().is_empty() {
         return Err(RequestFault::Empty);
     }

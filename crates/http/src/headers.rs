@@ -79,7 +79,8 @@ pub(crate) fn classify(name: &[u8]) -> Option<KnownHeader> {
 #[inline]
 pub(crate) fn is_called(written: &[u8], name: &[u8]) -> bool {
     let is_same = |(written, own): (&u8, &u8)| written.eq_ignore_ascii_case(own) || (*written == b'_' && *own == b'-');
-    written.len() == name.len() && (written == name || written.iter().zip(name).all(is_same))
+    let is_written_otherwise = || written.contains(&b'_') && written.iter().zip(name).all(is_same);
+    written.len() == name.len() && (written.eq_ignore_ascii_case(name) || is_written_otherwise())
 }
 
 /// The position of one header line in its head. It ends where the next one starts.

@@ -1,21 +1,34 @@
 //! KrakenD's configuration: endpoints with their backends, and `extra_config` at each level, by its present and its former names.
 
+mod bodies;
 mod endpoint;
 mod extra;
+mod settings;
 
 use crate::files::{ImportFailure, NamedFiles};
 use crate::node::{Member, Node};
-use crate::plan::{Plan, PlannedCertificate, PlannedListener};
+use crate::plan::{Plan, PlannedAction, PlannedCertificate, PlannedListener, PlannedMatch, PlannedPath, PlannedRoute};
 use crate::report::{ImportReport, Place};
 use crate::tree::read_yaml;
 use crate::unread;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Where KrakenD listens unless told otherwise.
 const PORT: u16 = 8080;
 
+/// What is otherwise at every endpoint.
+const ENDPOINTS: &str = "responses keep the status and the headers of the backend, also those of errors; backends get all headers of requests \
+                         but Authorization and Cookie, which must be listed";
+
+/// Where KrakenD says that it is well.
+const HEALTH: &str = "/__health";
+
 /// What becomes of `cache_ttl`.
 const CACHE_TTL: &str = "Cache-Control, on all responses";
+
+/// What becomes of parts of seconds.
+const WHOLE_SECONDS: &str = "rounded up to whole seconds";
 
 /// The file and what holds for all endpoints.
 struct KrakendReader<'r> {
@@ -25,6 +38,10 @@ struct KrakendReader<'r> {
     timeout_ms: u64,
     /// For which clients may keep responses.
     cache_ms: u64,
+    /// Of endpoints that have none of their own.
+    output_encoding: String,
+    /// The endpoint that is read, with the types of its values. Nothing, if the file is not in JSON.
+    endpoint: Value,
 }
 
 impl KrakendReader<'_> {
@@ -83,11 +100,11 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         return Err(files.failure("is a template: give what KrakenD makes of it (FC_OUT)"));
     }
     let mut root = read_yaml(text, files)?;
-    extra::use_present_names(&mut root);
+    settings::use_present_names(&mut root);
     if !root.is_map() {
         return Err(files.failure("is no object with endpoints"));
     }
-    let port = root.get("port").up_to(65_535).map_or(PORT, |port| port as u16);
+    let port = root.get("port").up_to(65_535).filter(|port| *port > 0).map_or(PORT, |port| port as u16);
     let address = root.get("listen_ip").address();
     let mut listener = PlannedListener { name: "main".to_owned(), address, port, ..PlannedListener::default() };
     let mut reader = KrakendReader {
@@ -96,13 +113,18 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         hosts: root.get("host").hosts_of_backends(),
         timeout_ms: root.get("timeout").duration_ms().unwrap_or(2_000),
         cache_ms: root.get("cache_ttl").duration_ms().unwrap_or_default(),
+        output_encoding: root.get("output_encoding").text().to_owned(),
+        endpoint: Value::Null,
     };
     let mut tls_closes = None;
     for member in root.members() {
         let place = reader.place(member.line);
         match member.key.as_str() {
-            "port" | "listen_ip" | "endpoints" | "host" | "timeout" | "extra_config" => {
-                reader.report.carried(&place, member.key.clone())
+            "timeout" if !reader.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, "timeout", WHOLE_SECONDS),
+            "port" | "listen_ip" | "host" | "timeout" | "extra_config" => reader.report.carried(&place, member.key.clone()),
+            "endpoints" => {
+                reader.report.carried(&place, "endpoints");
+                reader.report.approximated(&place, "endpoints.headers", ENDPOINTS);
             }
             "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
             "cache_ttl" => reader.report.approximated(&place, "cache_ttl", CACHE_TTL),
@@ -114,18 +136,54 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         }
     }
     plan.listeners.push(listener);
-    for node in root.get("endpoints").objects().iter().filter(|node| node.is_map()) {
+    let mut document: Value = serde_json::from_str(text).unwrap_or_default();
+    for (index, node) in root.get("endpoints").objects().iter().enumerate().filter(|(_, node)| node.is_map()) {
+        reader.endpoint = document.pointer_mut(&format!("/endpoints/{index}")).map(Value::take).unwrap_or_default();
         endpoint::read(node, plan, &mut reader)?;
     }
     extra::of_service(root.get("extra_config"), plan, &mut reader);
     if let Some(why) = tls_closes {
         plan.routes.iter_mut().for_each(|route| route.closed.push(why.clone()));
     }
+    let has_endpoints = !plan.routes.is_empty();
+    health(root.get("extra_config").find("router"), plan, &mut reader);
     unread::complete(&root, files, report)?;
-    if plan.routes.is_empty() {
+    if !has_endpoints {
         return Err(files.failure("has no endpoints"));
     }
     Ok(())
+}
+
+/// The endpoint for probes that KrakenD has by itself.
+fn health(router: Option<&Node>, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
+    let setting = |name: &str| router.map_or(Node::nothing(), |router| router.get(name));
+    if setting("disable_health").is_true() {
+        return;
+    }
+    let path = match setting("health_path") {
+        path if path.is_empty() => HEALTH,
+        path => match path.path() {
+            Some(path) => path,
+            None => return,
+        },
+    };
+    let place = reader.place(router.map_or(1, |router| router.line));
+    reader.report.carried(&place, path);
+    plan.add(PlannedRoute {
+        name: format!("GET {path}"),
+        place,
+        matches: vec![PlannedMatch {
+            path: PlannedPath::Exact(path.to_owned()),
+            method: "GET".to_owned(),
+            ..PlannedMatch::default()
+        }],
+        action: PlannedAction::Answer {
+            status: 200,
+            body: "{\"status\":\"ok\"}".to_owned(),
+            headers: vec![("Content-Type".to_owned(), "application/json; charset=utf-8".to_owned())],
+        },
+        ..PlannedRoute::default()
+    });
 }
 
 /// The result is why all endpoints must refuse.

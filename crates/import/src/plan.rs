@@ -2,6 +2,7 @@
 
 use crate::report::Place;
 use ipnet::IpNet;
+use serde_json::Value;
 use std::net::IpAddr;
 
 /// Most routes of a configuration; ten times what the largest ones have.
@@ -74,6 +75,8 @@ pub(crate) struct PlannedRoute {
     pub precedence: usize,
     pub action: PlannedAction,
     pub path_change: Option<PathChange>,
+    /// The method for the upstream; the client's if missing.
+    pub upstream_method: Option<String>,
     /// `Host` for the upstream; the client's if missing.
     pub upstream_host: Option<String>,
     pub request_headers: HeaderEdits,
@@ -96,6 +99,10 @@ pub(crate) struct PlannedRoute {
     pub retries: Option<PlannedRetries>,
     pub mirror: Option<(String, u32)>,
     pub shape: Option<BodyShape>,
+    /// Several requests in place of one to the upstream.
+    pub merge: Option<PlannedMerge>,
+    /// A schema that bodies of requests must fit.
+    pub body_schema: Option<Value>,
     /// Why it must refuse every request: something that protected it is not carried over.
     pub closed: Vec<String>,
 }
@@ -304,6 +311,10 @@ pub(crate) struct IssuedTokens {
     pub claim: String,
     /// Claims that must have one of these values.
     pub required: Vec<(String, Vec<String>)>,
+    /// The header with the token; `Authorization` if missing.
+    pub header: Option<String>,
+    /// A cookie that may have it too.
+    pub cookie: Option<String>,
 }
 
 /// Another shape for bodies of responses in JSON, in the order of the members.
@@ -315,9 +326,57 @@ pub(crate) struct BodyShape {
     pub denied: Vec<String>,
     /// Names and the new ones.
     pub renamed: Vec<(String, String)>,
-    /// The member that the body becomes; `collection` of a list.
+    /// The member that the body becomes.
     pub group: String,
+    /// The body must be a list, and becomes the member `collection` before anything else.
     pub is_list: bool,
+    /// The body may be anything: lists become the member `collection`, and what is no object the member `content`.
+    pub is_any: bool,
+    /// What is done with members after the others of these, and before `group`.
+    pub edits: Vec<BodyEdit>,
+    /// Members that are added in the end.
+    pub added: Vec<(String, Value)>,
+    /// In the end, the member `collection` takes the place of the body.
+    pub is_bare: bool,
+}
+
+/// Requests whose responses become one object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedMerge {
+    /// An expression for the path, with a group for each name.
+    pub path: String,
+    pub names: Vec<String>,
+    /// What is passed on of the client's; `*` for all.
+    pub headers: Vec<String>,
+    pub query: Vec<String>,
+    /// One after the other, until one fails.
+    pub is_sequential: bool,
+    pub parts: Vec<PlannedPart>,
+}
+
+/// One of these requests, to any of the hosts. The path has names in braces, and `{resp0_a.b}` for members of earlier responses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedPart {
+    pub hosts: Vec<String>,
+    pub method: String,
+    pub path: String,
+    pub shape: BodyShape,
+}
+
+/// A change of members, by paths with dots; `*` is each item or member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BodyEdit {
+    Remove(String),
+    /// `to` begins where `from` is found, if it is not shorter, and else at the top; only then, it has no `*`.
+    Move {
+        from: String,
+        to: String,
+    },
+    /// Items of one list come behind those of another one, and the first is removed; neither has `*`.
+    Append {
+        from: String,
+        to: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

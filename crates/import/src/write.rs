@@ -2,8 +2,10 @@
 
 mod api;
 mod consumers;
+mod merge;
 mod precedence;
 mod settings;
+mod shape;
 
 use crate::files::NamedFiles;
 use crate::plan::Plan;
@@ -47,6 +49,7 @@ pub(crate) fn write(
         }
         written.push(file(format!("apis/{id}.json"), definition));
     }
+    written.extend(merge::is_needed(plan).then(merge::script));
     let policy = consumers::policy(plan, &ids);
     written.extend(policy.map(|policy| file(format!("policies/{}.json", consumers::POLICY), policy)));
     (written, consumers::consumers(plan, &ids, report))

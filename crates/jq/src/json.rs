@@ -5,6 +5,7 @@ use crate::value::JqValue;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Write};
 use std::rc::Rc;
+use tollgate_text::byte_order_mark;
 
 /// Largest document that is read: at most 16 units of weight a byte, so that every document that is read can be a value.
 const DOCUMENT_BYTES_MAX: usize = 16 << 20;
@@ -21,6 +22,7 @@ impl JqValue {
         if bytes.len() > DOCUMENT_BYTES_MAX {
             return Err(serde_json::Error::custom("the document is larger than 16 MiB"));
         }
+        let bytes = byte_order_mark::without(bytes);
         if bytes.trim_ascii().is_empty() {
             return Ok(None);
         }

@@ -44,7 +44,7 @@ def IN(values): any(values == .; .);
 def IN(rows; values): any(rows == values; .);
 
 def leaf_paths: paths(scalars);
-def delpaths($paths): reduce ($paths | unique | reverse[]) as $path (.; if $path == [] then null else getpath($path) |= empty end);
+def delpaths($paths): reduce ($paths | unique | reverse[]) as $path (.; if $path == [] then null elif getpath($path[:-1]) == null then . else getpath($path) |= empty end);
 def del(f): delpaths([path(f)]);
 def pick(f): . as $value | reduce path(f) as $path (null; setpath($path; $value | getpath($path)));
 def tostream: path(def each: (.[]? | each), .; each) as $path

@@ -43,6 +43,8 @@ const FILTERS: &[&str] = &[
     "{body: .body | del(.items, .user.mail)}",
     "{body: .body | del(.items[0, 2]), n: 1}",
     "{body: .body | del(.items[] | select(.kind == \"a\"))}",
+    "{body: .body | del(.absent.a, .user.none, .tags[9], .user.roles[7], .note.x, .absent[0])}",
+    "{body: .body | del(.[\"absent\"]?[\"a\"]?) | delpaths([[\"absent\", \"b\"], [\"tags\", 12, \"x\"], [\"user\", \"none\", 1]])}",
     "{body: .body | with_entries(select(.value | type == \"string\"))}",
     "{body: .body | with_entries(.key |= \"x_\" + .)}",
     "{body: (.body.user | to_entries)}",

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
+use tollgate_text::byte_order_mark;
 
 /// What the token may be used for.
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -66,7 +67,8 @@ impl ServiceAccount {
     /// # Errors
     /// It is broken, or its key is none of RSA.
     pub fn read(secret: &str) -> Result<Self, &'static str> {
-        let file: KeyFile = serde_json::from_str(secret).map_err(|_| "is no key of a service account")?;
+        let file: KeyFile =
+            serde_json::from_str(byte_order_mark::without_in(secret)).map_err(|_| "is no key of a service account")?;
         let is_url = file.token_uri.starts_with("https://") || file.token_uri.starts_with("http://");
         if !is_url || !file.token_uri.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err("has no token_uri");
@@ -107,7 +109,8 @@ impl ServiceAccount {
     /// # Errors
     /// There is none that a header line could have.
     pub fn read_token(body: &[u8]) -> Result<AccessToken, &'static str> {
-        let answer: TokenAnswer = serde_json::from_slice(body).map_err(|_| "the answer has no access token")?;
+        let answer: TokenAnswer =
+            serde_json::from_slice(byte_order_mark::without(body)).map_err(|_| "the answer has no access token")?;
         let text = answer.access_token;
         let fits = !text.is_empty() && text.len() <= TOKEN_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_graphic());
         if fits { Ok(AccessToken { text, life_s: answer.expires_in.min(LIFE_S) }) } else { Err("the access token is none") }

@@ -103,12 +103,12 @@ impl UsageFilter {
         UsageFilter { events: Some(EventReader::new(event_bytes_max)) }
     }
 
-    /// Passes bytes on.
-    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<u8>) {
+    /// Passes bytes on. `has_usage`: whether there has been any up to their end; before, no event is read for it.
+    pub fn push(&mut self, mut bytes: &[u8], has_usage: bool, out: &mut Vec<u8>) {
         while let Some(events) = &mut self.events {
             match events.next(&mut bytes) {
                 Ok(None) => return,
-                Ok(Some(event)) if is_usage_alone(event) => {}
+                Ok(Some(event)) if has_usage && is_usage_alone(event) => {}
                 Ok(Some(event)) => out.extend_from_slice(event),
                 Err(_) => {
                     out.extend_from_slice(events.rest());

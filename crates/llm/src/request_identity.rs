@@ -4,6 +4,7 @@ use crate::client::ClientApi;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
+use tollgate_text::byte_order_mark;
 
 /// Members of a request that change nothing of what is answered: who asks, how the provider finds its cache, and whether the answer is a stream.
 const OTHER: [&str; 8] = [
@@ -36,7 +37,7 @@ enum Canon {
 impl RequestIdentity {
     /// Reads a request; `None` if it is no object, or has a member twice.
     pub fn read(body: &[u8]) -> Option<Self> {
-        match serde_json::from_slice(body).ok()? {
+        match serde_json::from_slice(byte_order_mark::without(body)).ok()? {
             Canon::Members(mut members) => {
                 OTHER.iter().for_each(|name| drop(members.remove(*name)));
                 Some(RequestIdentity { members })

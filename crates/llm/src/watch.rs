@@ -88,11 +88,15 @@ impl UsageReader {
 
     /// Reads more bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if self.is_data(*byte)
-                && let Some(found) = self.scanner.push(*byte)
-            {
-                self.note(&found);
+        let mut rest = bytes;
+        while let Some((byte, behind)) = rest.split_first() {
+            rest = behind;
+            if !self.is_data(*byte) {
+                continue;
+            }
+            match self.scanner.push(*byte) {
+                Some(found) => self.note(&found),
+                None => rest = rest.get(self.scanner.take_text(rest)..).unwrap_or_default(),
             }
         }
     }

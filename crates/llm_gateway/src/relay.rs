@@ -342,7 +342,7 @@ impl PassedStream {
             None => (true, bytes),
         };
         match &mut self.filter {
-            Some(filter) => filter.push(bytes, out),
+            Some(filter) => filter.push(bytes, self.usage.usage().is_some(), out),
             None => out.extend_from_slice(bytes),
         }
         goes_on
@@ -354,7 +354,7 @@ impl PassedStream {
         self.bounded.iter_mut().for_each(|bounded| bounded.end(&mut rest));
         match &mut self.filter {
             Some(filter) => {
-                filter.push(&rest, out);
+                filter.push(&rest, self.usage.usage().is_some(), out);
                 filter.end(out);
             }
             None => out.extend_from_slice(&rest),

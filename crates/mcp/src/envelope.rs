@@ -6,6 +6,7 @@ use serde::{Deserialize, de};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use tollgate_text::byte_order_mark;
 
 /// The members of an object that a reader asks for, in the order of the names.
 pub(crate) struct Members<'a, const N: usize> {
@@ -19,7 +20,7 @@ pub(crate) struct Members<'a, const N: usize> {
 /// # Errors
 /// The text is not one JSON object.
 pub(crate) fn members<'a, const N: usize>(text: &'a [u8], names: &[&str; N]) -> Result<Members<'a, N>, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_slice(text);
+    let mut reader = serde_json::Deserializer::from_slice(byte_order_mark::without(text));
     let read = reader.deserialize_map(MembersVisitor { names })?;
     reader.end()?;
     Ok(read)
@@ -72,7 +73,7 @@ pub(crate) fn object(text: &[u8]) -> Option<Vec<(String, &RawValue)>> {
             Ok(all)
         }
     }
-    serde_json::Deserializer::from_slice(text).deserialize_map(AllMembers).ok()
+    serde_json::Deserializer::from_slice(byte_order_mark::without(text)).deserialize_map(AllMembers).ok()
 }
 
 /// A member's name; borrowed when it has no escapes.

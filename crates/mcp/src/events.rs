@@ -1,7 +1,6 @@
 //! Events of a `text/event-stream`, one after the other as their bytes arrive.
 
-/// The byte order mark that may begin a stream or a body.
-pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+use tollgate_text::byte_order_mark::MARK;
 
 /// Splits a stream into events. Their bytes, joined, are those of the stream, but for the mark that may begin it.
 #[derive(Debug)]
@@ -48,9 +47,12 @@ impl EventReader {
             self.event.clear();
         }
         while let Some((byte, rest)) = bytes.split_first() {
-            *bytes = rest;
             let joins_return = std::mem::replace(&mut self.after_return, *byte == b'\r') && *byte == b'\n';
-            self.event.push(*byte);
+            let ends_line = matches!(byte, b'\n' | b'\r');
+            // The rest of a line is taken at once, up to the byte that is too many.
+            let (taken, rest) = if ends_line { (std::slice::from_ref(byte), rest) } else { split_line(bytes, self.room()) };
+            *bytes = rest;
+            self.event.extend_from_slice(taken);
             if self.event.len() > self.bytes_max {
                 return Err(EventTooLarge);
             }
@@ -62,13 +64,17 @@ impl EventReader {
                 }
                 continue;
             }
-            let ends_line = matches!(byte, b'\n' | b'\r');
             if std::mem::replace(&mut self.at_line_start, ends_line) && ends_line {
                 self.is_complete = true;
                 return Ok(Some(self.behind_mark()));
             }
         }
         Ok(None)
+    }
+
+    /// Bytes until the event is too large.
+    fn room(&self) -> usize {
+        (self.bytes_max + 1).saturating_sub(self.event.len())
     }
 
     /// Bytes of the event that is not complete yet.
@@ -152,11 +158,17 @@ fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
         if rest.is_empty() {
             return None;
         }
-        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-        let (line, behind) = rest.split_at_checked(end)?;
+        let (line, behind) = split_line(rest, usize::MAX);
         rest = behind.strip_prefix(b"\r\n").or_else(|| behind.get(1..)).unwrap_or_default();
         Some(line)
     })
+}
+
+/// A line without its end, at most so many bytes of it, and what is behind them.
+fn split_line(bytes: &[u8], bytes_max: usize) -> (&[u8], &[u8]) {
+    let seen = bytes.get(..bytes_max).unwrap_or(bytes);
+    let end = memchr::memchr2(b'\n', b'\r', seen).unwrap_or(seen.len());
+    bytes.split_at_checked(end).unwrap_or((bytes, b""))
 }
 
 /// A line's name and value.

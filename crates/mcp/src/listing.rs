@@ -1,9 +1,10 @@
 //! Lists of what a server offers, without what a caller may not use. All bytes but those of the items that are taken out stay as they are.
 
 use crate::envelope::{members, object, text};
-use crate::events::{EventParts, MARK};
+use crate::events::EventParts;
 use serde_json::value::RawValue;
 use tollgate_model::session::PrimitiveKind;
+use tollgate_text::byte_order_mark;
 
 /// What a caller may see.
 pub trait Visible {
@@ -46,7 +47,7 @@ const CAPABILITIES: [(&str, &[&str]); 4] = [
 
 /// Takes out of a response what the caller may not see. What some reader may understand in another way is ambiguous, also what is no object.
 pub fn filtered(body: &[u8], visible: &impl Visible) -> Filtered {
-    let body = body.strip_prefix(MARK).unwrap_or(body);
+    let body = byte_order_mark::without(body);
     match cuts(body, visible) {
         None => Filtered::Ambiguous,
         Some(cuts) if cuts.is_empty() => Filtered::Unchanged,

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::weight::{MEMBER, WEIGHT_MAX};
+use tollgate_text::byte_order_mark;
 
 /// Text of this length can't become more than allowed: the shortest value has two bytes.
 const HARMLESS: usize = WEIGHT_MAX / (size_of::<Value>() / 2);
@@ -28,6 +29,7 @@ impl fmt::Display for ReadFault {
 
 /// Reads a message.
 pub(crate) fn read(text: &[u8]) -> Result<Value, ReadFault> {
+    let text = byte_order_mark::without(text);
     if text.len() <= HARMLESS {
         return serde_json::from_slice(text).map_err(ReadFault::NotJson);
     }

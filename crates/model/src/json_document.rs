@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
+use tollgate_text::byte_order_mark;
 
 /// Maximum nesting of a document: each level needs some of the stack of whoever walks it.
 pub const DEPTH_MAX: usize = 600;
@@ -21,8 +22,7 @@ const STEPS_MAX: usize = 20;
 /// # Errors
 /// What serde_json says, or where the document is nested too deep.
 pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
-    // Editors of some systems put a byte-order mark first.
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = byte_order_mark::without(text);
     match serde_json::from_slice(text) {
         Err(error) if is_too_deep(&error) => {
             let mut parser = serde_json::Deserializer::from_slice(text);

@@ -27,7 +27,6 @@ pub mod request_id;
 pub mod routing;
 pub mod session;
 pub mod span;
-pub mod yaml;
 pub mod zero_values;
 
 mod decode;

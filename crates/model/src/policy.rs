@@ -20,6 +20,7 @@ use crate::session::{
 };
 
 use crate::zero_values::DocumentKind;
+use tollgate_text::byte_order_mark;
 
 mod apply;
 
@@ -263,7 +264,7 @@ impl KeepsUnknown for Policy {
 }
 
 fn json(text: &[u8], file: Option<&Path>) -> Result<Value, Vec<Problem>> {
-    serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
+    serde_json::from_slice(byte_order_mark::without(text))
         .map_err(|error| vec![Problem::new(Level::Error, "", format!("not valid JSON: {error}")).within(file)])
 }
 

@@ -12,6 +12,7 @@ use crate::json_path::{JsonPath, PathStep};
 use crate::known_field::{self, is_set};
 use crate::number::{is_zero, short, whole};
 use crate::problem::{Findings, Level, Problem};
+use tollgate_text::byte_order_mark;
 
 mod access;
 mod dry_run;
@@ -215,7 +216,7 @@ impl Session {
     ///
     /// The result is the session with its warnings and ignored fields, or all its problems.
     pub fn parse(text: &[u8]) -> Result<(Session, Vec<Problem>), Vec<Problem>> {
-        match serde_json::from_slice(text) {
+        match serde_json::from_slice(byte_order_mark::without(text)) {
             Ok(document) => Session::from_value(&document),
             Err(error) => Err(vec![Problem::new(Level::Error, "", format!("not valid JSON: {error}"))]),
         }

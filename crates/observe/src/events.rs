@@ -10,7 +10,7 @@ mod template;
 mod webhook;
 
 pub use desk::EventDesk;
-pub use event::{EventFacts, GatewayEvent};
+pub use event::{ChainPlace, EventFacts, GatewayEvent};
 pub use handler::{HandlerFigures, HandlerOutcome};
 pub use script::{EventPlugins, EventScript, EventScripts, HandlerSources};
 

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use tollgate_model::{JsonPath, Level, Problem, json_document, yaml};
+use tollgate_model::{JsonPath, Level, Problem, json_document};
 
 use tollgate_schema::{DEPTH_MAX, Dialect, SchemaCompiler};
+use tollgate_text::{byte_order_mark, yaml};
 
 use crate::places::at_pointer;
 
@@ -53,7 +54,7 @@ pub fn is_openapi(document: &Value) -> bool {
 
 /// Parses JSON or YAML.
 pub fn read_text(text: &[u8]) -> Result<Value, String> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = byte_order_mark::without(text);
     if text.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
         return json_document::from_slice(text).map_err(|error| format!("not valid JSON: {error}"));
     }

@@ -56,6 +56,8 @@ pub struct PublishedApi {
     pub key_header: String,
     /// Path from the gateway's URL at which clients get tokens with their id and secret; empty if it has no such clients.
     pub token_path: String,
+    /// Whether its requests are recorded, which usage and refusals are made of.
+    pub is_recorded: bool,
     /// What describes it: `openapi`, `graphql`, `mcp`, or empty.
     pub kind: String,
     /// The document that describes it, for people: an OpenAPI document, or the text of a GraphQL schema.

@@ -7,6 +7,7 @@ mod at_provider;
 mod keys;
 mod own_pages;
 mod published;
+mod search;
 mod teams;
 mod usage;
 
@@ -97,9 +98,11 @@ pub(crate) const ROUTES: &[PortalRoute] = portal_routes! {
     "POST" "/api/password/forgotten" Nothing accounts::forgot;
     "POST" "/api/password" Nothing accounts::choose_password;
     "PUT" "/api/account" Developer accounts::rename;
+    "POST" "/api/account/password" Developer accounts::change_password;
     "GET" "/api/products" Nothing published::products;
     "GET" "/api/products/{product}" Nothing published::product;
     "GET" "/api/products/{product}/apis/{api}" Nothing published::document;
+    "GET" "/api/search" Nothing search::index;
     "GET" "/api/pages" Nothing published::pages;
     "GET" "/api/pages/{page}" Nothing published::page;
     "GET" "/api/teams" Developer teams::list;

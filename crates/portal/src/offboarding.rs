@@ -55,11 +55,11 @@ impl Portal {
         Ok(())
     }
 
-    /// The keys that a developer made, with their grants.
+    /// The keys that a developer made, with their grants, in whatever team: nobody takes one along.
     async fn keys_of(&self, developer: &Developer) -> Result<Vec<(AccessGrant, String)>, PortalRefusal> {
         let id = developer.id();
         let mut keys = Vec::new();
-        for (_, application) in self.applications_of(developer).await? {
+        for (_, application) in self.listed(ApplicationId::ALL, usize::MAX).await? {
             for grant in application.grants.into_values() {
                 let own: Vec<String> = grant.keys.iter().filter(|key| key.made_by == id).map(|key| key.listed_id.clone()).collect();
                 keys.extend(own.into_iter().map(|key| (grant.clone(), key)));
@@ -71,18 +71,18 @@ impl Portal {
     async fn applications_of(&self, developer: &Developer) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
         let mut applications = Vec::new();
         for team in developer.teams.keys() {
-            applications.extend(self.listed(&ApplicationId::of_team(team)).await?);
+            applications.extend(self.listed(&ApplicationId::of_team(team), LISTED_MAX).await?);
         }
         Ok(applications)
     }
 
-    /// All applications.
+    /// All applications, up to the most that are listed.
     pub(crate) async fn applications(&self) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
-        self.listed(ApplicationId::ALL).await
+        self.listed(ApplicationId::ALL, LISTED_MAX).await
     }
 
-    async fn listed(&self, prefix: &str) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
-        let found = self.documents.list::<PortalApplication>(prefix, LISTED_MAX).await?;
+    async fn listed(&self, prefix: &str, most: usize) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
+        let found = self.documents.list::<PortalApplication>(prefix, most).await?;
         let named = found.into_iter().filter_map(|(id, application)| Some((ApplicationId::of_document(&id)?, application)));
         Ok(named.collect())
     }

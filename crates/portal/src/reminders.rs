@@ -1,7 +1,7 @@
 //! Mails before a key ends, or its quota is used up: once an hour, one of the gateways on a store looks at all keys. Each thing is told once.
 
 use crate::application::{AccessGrant, GrantKey, GrantState};
-use crate::developer::Developer;
+use crate::developer::{Developer, TeamRole};
 use crate::door::PortalKeyState;
 use crate::letters::Letter;
 use crate::portal::Portal;
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// How often keys are looked at.
 const LOOK_S: u64 = 3600;
+/// How long after the start they are first looked at: a gateway that is started often tells too.
+const FIRST_LOOK_S: u64 = 60;
 /// How long before its end a key is told of.
 const AHEAD_S: u64 = 7 * 24 * 3600;
 /// Share of a quota that is told of, in percent.
@@ -24,8 +26,9 @@ impl Portal {
         if !self.mail.is_there() {
             return;
         }
+        let mut pause = FIRST_LOOK_S;
         loop {
-            tokio::time::sleep(Duration::from_secs(LOOK_S)).await;
+            tokio::time::sleep(Duration::from_secs(std::mem::replace(&mut pause, LOOK_S))).await;
             if let Err(refusal) = self.look_at_keys(Portal::now()).await {
                 tracing::warn!(why = refusal.message, "the portal can't look which keys end");
             }
@@ -38,36 +41,53 @@ impl Portal {
         if !self.documents.add(&format!("reminded-{hour}"), &true, Some((hour + 2) * LOOK_S)).await? {
             return Ok(());
         }
-        for (_, application) in self.applications().await? {
+        for (id, application) in self.applications().await? {
             for grant in application.grants.values() {
                 if grant.state != GrantState::Approved {
                     continue;
                 }
                 for key in &grant.keys {
-                    self.look_at_key(&application.name, grant, key, now).await?;
+                    self.look_at_key((&id.team, &application.name), grant, key, now).await?;
                 }
             }
         }
         Ok(())
     }
 
-    async fn look_at_key(&self, application: &str, grant: &AccessGrant, key: &GrantKey, now: u64) -> Result<(), PortalRefusal> {
+    async fn look_at_key(
+        &self,
+        (team, application): (&str, &str),
+        grant: &AccessGrant,
+        key: &GrantKey,
+        now: u64,
+    ) -> Result<(), PortalRefusal> {
         let Some(state) = self.door.key_state(key.listed_id.clone()).await? else { return Ok(()) };
-        let Some(developer) = Developer::read(&self.documents, &key.made_by).await? else { return Ok(()) };
         let what = format!("The key of {application} for {} that ends with {}", grant.product, key.tail);
         let ends = u64::try_from(state.ends_unix_s).unwrap_or_default();
         if ends > now && ends <= now + AHEAD_S && self.is_first(key, "end", ends, ends).await? {
             let days = (ends - now).div_ceil(24 * 3600);
             let within = if days == 1 { "within a day".to_owned() } else { format!("within {days} days") };
-            self.send(self.letterhead.reminder(&developer.mail, "A key ends soon", &format!("{what} ends {within}.")));
+            self.remind_of(team, key, "A key ends soon", &format!("{what} ends {within}.")).await?;
         }
         if let Some(percent) = used_percent(&state) {
             let renews = u64::try_from(state.quota_renews_unix_s).unwrap_or_default();
             if self.is_first(key, "quota", renews, renews.max(now + TOLD_S)).await? {
                 let text = format!("{what} has used {percent} % of its quota of {} requests.", state.quota_max);
-                self.send(self.letterhead.reminder(&developer.mail, "A quota is nearly used up", &text));
+                self.remind_of(team, key, "A quota is nearly used up", &text).await?;
             }
         }
+        Ok(())
+    }
+
+    /// Tells whoever made a key, or the owners of its team if they have left it.
+    async fn remind_of(&self, team: &str, key: &GrantKey, subject: &str, text: &str) -> Result<(), PortalRefusal> {
+        let members = self.members(team).await?;
+        let maker = members.iter().filter(|member| member.id() == key.made_by);
+        let mut told: Vec<&Developer> = maker.collect();
+        if told.is_empty() {
+            told = members.iter().filter(|member| member.teams.get(team) == Some(&TeamRole::Owner)).collect();
+        }
+        told.into_iter().for_each(|member| self.send(self.letterhead.reminder(&member.mail, subject, text)));
         Ok(())
     }
 

@@ -88,7 +88,14 @@ impl Portal {
         if has_account && !told.changes_password {
             return Err(PortalRefusal::new(409, "has_account", "There is an account with this address: sign in to go on"));
         }
+        let is_invited = !has_account && told.team.is_some();
+        if is_invited {
+            self.may_be_invited(&told.mail)?;
+        }
         let password_hash = self.hashed(address, password).await?;
+        if is_invited {
+            self.count_sign_up(now).await?;
+        }
         let used = OneUse::take(&self.documents, token).await?;
         let id = Developer::id_of(&used.mail);
         let developer = match Developer::read(&self.documents, &id).await? {
@@ -136,6 +143,41 @@ impl Portal {
         self.documents.remove(&tries_document(&id)).await?;
         let session = sessions::start(&self.documents, &developer, now).await?;
         Ok((developer, session))
+    }
+
+    /// Changes the password of somebody who is signed in and has the old one. All their sessions end.
+    pub(crate) async fn change_password(
+        &self,
+        address: IpAddr,
+        developer: &Developer,
+        old: String,
+        new: String,
+    ) -> Result<Developer, PortalRefusal> {
+        if developer.password_hash.is_empty() {
+            return Err(PortalRefusal::conflict("This account has no password: it signs in at a provider"));
+        }
+        let now = Portal::now();
+        let id = developer.id();
+        self.sign_ins().admit(address, now).map_err(|wait_s| PortalRefusal::wait(wait_s, "Too many wrong tries"))?;
+        if let Err(refusal) = self.count_try(&id, now).await {
+            self.sign_ins().unchecked(address);
+            return Err(refusal);
+        }
+        if !self.verifies(address, Some(developer.password_hash.clone()), old).await? {
+            return Err(PortalRefusal::new(403, "wrong", "The old password is wrong"));
+        }
+        self.sign_ins().right(address);
+        self.documents.remove(&tries_document(&id)).await?;
+        let password_hash = self.hashed(address, new).await?;
+        let change = |current: Developer| {
+            // Somebody has been faster: the old password is not the one that was given.
+            if current.password_hash != developer.password_hash {
+                return Err(PortalRefusal::conflict("The password has changed meanwhile"));
+            }
+            let session_epoch = current.session_epoch + 1;
+            Ok(Developer { password_hash: password_hash.clone(), session_epoch, ..current })
+        };
+        self.change_developer(&id, change).await
     }
 
     /// Makes an account, in a team of its own or in the one to which it was invited.
@@ -201,6 +243,14 @@ impl Portal {
                 Err(PortalRefusal::new(403, "domain", format!("Accounts are for addresses of {}", rule.domains.join(", "))))
             }
             PortalSignUpRule::Invitation => Err(PortalRefusal::new(403, "invitation", "An account needs an invitation")),
+        }
+    }
+
+    /// Whether the rules let a member of a team invite somebody to an account of their own.
+    pub(crate) fn may_be_invited(&self, mail: &str) -> Result<(), PortalRefusal> {
+        match self.settings.sign_up.by {
+            PortalSignUpRule::Invitation => Ok(()),
+            _ => self.may_sign_up(mail),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::nodes::{Check, Node, RequiredName, SchemaId, SchemaParts, SchemaSide,
 use crate::property_table::{PropertyTable, REQUIRED_MAX};
 use crate::run::{Budget, CheckRun};
 use crate::tree::JsonTree;
+use tollgate_text::byte_order_mark;
 
 /// Maximum schemas that the quick form applies to one value at once: references and `allOf` add up.
 const PARTS_MAX: usize = 6;
@@ -62,7 +63,7 @@ impl Schemas {
     /// What the quick form finds of a text.
     pub fn fits_json(&self, schema: SchemaId, text: &[u8], side: SchemaSide, budget: Budget) -> Streamed {
         // Checked once for all strings.
-        let Ok(text) = std::str::from_utf8(text) else { return Streamed::Unfit };
+        let Ok(text) = std::str::from_utf8(byte_order_mark::without(text)) else { return Streamed::Unfit };
         let mut run = CheckRun::new(self, side, budget);
         let mut document = serde_json::Deserializer::from_str(text);
         let streamed = StreamedValue { run: &mut run, set: SchemaSet::of(schema), depth: 0 };

@@ -5,6 +5,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::fmt;
+use tollgate_text::byte_order_mark;
 
 /// Up to so many members each name is compared with all others; above, names are sorted to find double ones.
 const COMPARED_MAX: usize = 16;
@@ -37,7 +38,7 @@ impl<'b> JsonTree<'b> {
     /// # Errors
     /// Why the bytes are not one JSON document.
     pub fn read(bytes: &'b [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes)
+        serde_json::from_slice(byte_order_mark::without(bytes))
     }
 
     /// The text of a string.

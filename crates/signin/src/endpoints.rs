@@ -3,6 +3,7 @@
 use http::Uri;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
+use tollgate_text::byte_order_mark;
 
 /// The endpoints of a provider.
 #[derive(Clone)]
@@ -25,8 +26,8 @@ impl DiscoveredEndpoints {
     /// # Errors
     /// Why it can't be used.
     pub(crate) fn read(document: &[u8], issuer: &str) -> Result<Self, String> {
-        let document: Value =
-            serde_json::from_slice(document).map_err(|error| format!("the provider's discovery document is not JSON: {error}"))?;
+        let document: Value = serde_json::from_slice(byte_order_mark::without(document))
+            .map_err(|error| format!("the provider's discovery document is not JSON: {error}"))?;
         let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("issuer") != issuer {
             return Err(format!("the discovery document is of another issuer, {:?}", text("issuer")));

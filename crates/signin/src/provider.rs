@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tollgate_access::jwt::{KeySet, SetRules};
 use tollgate_outbound::{Call, CallReply, LazyCallClient};
+use tollgate_text::byte_order_mark;
 
 /// Deadline of a call to a provider. A person waits for it.
 pub(crate) const CALL_TIME_MAX: Duration = Duration::from_secs(10);
@@ -193,7 +194,7 @@ impl SignInProvider {
             redirects_max: 0,
         };
         let reply = self.called(call).await.map_err(|why| SignInFault::Unreachable(format!("the token endpoint: {why}")))?;
-        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(byte_order_mark::without(&reply.body)).unwrap_or_default();
         if !reply.status.is_success() {
             let why = answer.get("error").and_then(Value::as_str).unwrap_or("no reason");
             return Err(refused(format!("the provider's token endpoint answers {}: {why:?}", reply.status)));

@@ -51,43 +51,48 @@ pub struct Ruleset {
     markers: BTreeMap<String, [usize; PHASES]>,
     /// Variables of `TX`, in lower case, whose names are written in the rules. All others have names that requests make up.
     pub(crate) lasting: BTreeSet<Vec<u8>>,
+    without_effect: Vec<RuleProblem>,
 }
 
 pub(crate) const PHASES: usize = 5;
 
-/// Directives about matters that the gateway decides.
-const WITHOUT_EFFECT: &[&str] = &[
-    "seccomponentsignature",
-    "seccollectiontimeout",
-    "secruleengine",
-    "secrequestbodyaccess",
-    "secrequestbodylimit",
-    "secrequestbodynofileslimit",
-    "secrequestbodyinmemorylimit",
-    "secrequestbodylimitaction",
-    "secrequestbodyjsondepthlimit",
-    "secresponsebodyaccess",
-    "secresponsebodymimetype",
-    "secresponsebodylimit",
-    "secresponsebodylimitaction",
-    "secargumentslimit",
-    "secargumentseparator",
-    "seccookieformat",
-    "secauditengine",
-    "secauditlog",
-    "secauditlogformat",
-    "secauditlogparts",
-    "secauditlogrelevantstatus",
-    "secauditlogtype",
-    "secdebuglog",
-    "secdebugloglevel",
-    "secdatadir",
-    "sectmpdir",
-    "secunicodemapfile",
-    "secstatusengine",
-    "secpcrematchlimit",
-    "secpcrematchlimitrecursion",
+/// Directives about matters that the gateway decides, and what decides them. [`NOTHING`] has nothing like it.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("secruleengine", "`mode` of the API decides"),
+    ("secrequestbodyaccess", "`body_max` of the API decides"),
+    ("secrequestbodylimit", "`body_max` of the API decides"),
+    ("secrequestbodynofileslimit", "`body_max` of the API decides"),
+    ("secrequestbodyinmemorylimit", NOTHING),
+    ("secrequestbodylimitaction", "`larger_bodies` of the API decides"),
+    ("secrequestbodyjsondepthlimit", "127 levels are read"),
+    ("secresponsebodyaccess", "`responses` of the API decides"),
+    ("secresponsebodymimetype", "`responses` of the API decides"),
+    ("secresponsebodylimit", "`responses` of the API decides"),
+    ("secresponsebodylimitaction", "`mode` of the API decides"),
+    ("secargumentslimit", "`work_max` of the configuration decides"),
+    ("secargumentseparator", "it is always `&`"),
+    ("seccookieformat", NOTHING),
+    ("secauditengine", LOGS),
+    ("secauditlog", LOGS),
+    ("secauditlogformat", LOGS),
+    ("secauditlogparts", LOGS),
+    ("secauditlogrelevantstatus", LOGS),
+    ("secauditlogtype", LOGS),
+    ("secdebuglog", LOGS),
+    ("secdebugloglevel", LOGS),
+    ("secdatadir", NOTHING),
+    ("sectmpdir", NOTHING),
+    ("secunicodemapfile", NOTHING),
+    ("secstatusengine", NOTHING),
+    ("secpcrematchlimit", EXPRESSIONS),
+    ("secpcrematchlimitrecursion", EXPRESSIONS),
+    ("seccollectiontimeout", "no collection outlives its request"),
+    ("seccomponentsignature", NOTHING),
 ];
+
+const NOTHING: &str = "nothing here depends on it";
+const LOGS: &str = "the log and the records of the gateway have what rules find";
+const EXPRESSIONS: &str = "expressions take linear time";
 
 impl Ruleset {
     /// Compiles files; or everything that is wrong with them.
@@ -101,7 +106,10 @@ impl Ruleset {
             let mut last = 0;
             for directive in syntax::directives(&file.text) {
                 last = directive.line;
-                if let Err(message) = making.add(&directive) {
+                let name = directive.name.to_ascii_lowercase();
+                if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
+                    making.set.without_effect.push(problem(last, format!("{} has no effect: {why}", directive.name)));
+                } else if let Err(message) = making.add(&directive) {
                     problems.push(problem(last, format!("{}: {message}", directive.name)));
                 }
                 skipping.extend(making.skips_to.take().map(|marker| (marker, problem(last, String::new()))));
@@ -118,6 +126,11 @@ impl Ruleset {
             }
         }
         if problems.is_empty() { Ok(making.set) } else { Err(problems) }
+    }
+
+    /// Directives that do nothing, each with its place and what decides in its stead.
+    pub fn without_effect(&self) -> &[RuleProblem] {
+        &self.without_effect
     }
 
     /// How many rules it has.
@@ -176,7 +189,6 @@ impl Making<'_> {
             }
             "secruleupdatetargetbyid" => self.update_targets(&RuleSelection::ids(first)?, arguments.get(1)),
             "secruleupdatetargetbytag" => self.update_targets(&RuleSelection::Tag(first.to_owned()), arguments.get(1)),
-            name if WITHOUT_EFFECT.contains(&name) => Ok(()),
             _ => Err("this directive is not supported".to_owned()),
         }
     }

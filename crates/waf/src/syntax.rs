@@ -1,5 +1,7 @@
 //! Lines of SecLang as directives and their arguments. Knows no directive by name.
 
+use tollgate_text::byte_order_mark;
+
 /// One directive as it is written.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Directive {
@@ -14,7 +16,7 @@ pub(crate) fn directives(text: &str) -> Vec<Directive> {
     let mut made = Vec::new();
     let mut joined = String::new();
     let mut begins = 0;
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in byte_order_mark::without_in(text).lines().enumerate() {
         let line = line.trim();
         if joined.is_empty() {
             if line.is_empty() || line.starts_with('#') {

@@ -306,3 +306,16 @@ fn what_is_wrong_in_rules_is_told_with_its_line() {
         assert!(problems.contains(problem), "{rules}: {problems}");
     }
 }
+
+#[test]
+fn directives_that_do_nothing_are_named() {
+    let names = ["SecRuleEngine", "SECAUDITLOG", "secCollectionTimeout", "SecTmpDir"];
+    let text: String = names.iter().map(|name| format!("\n{name} x\n")).collect();
+    let rules = ruleset(&format!("\u{feff}SecAction \"id:1,pass\"{text}")).unwrap();
+    let told: Vec<String> = rules.without_effect().iter().map(ToString::to_string).collect();
+    assert_eq!((rules.len(), told.len()), (1, names.len()));
+    for (index, name) in names.iter().enumerate() {
+        assert!(told[index].contains(&format!(":{}: {name} has no effect: ", 2 * index + 2)), "{told:?}");
+    }
+    assert!(ruleset("SecNothing x").unwrap_err().contains("SecNothing: this directive is not supported"));
+}

@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tollgate_clock::Pending;
 use tollgate_outbound::{Call, CallClient, LazyCallClient};
+use tollgate_text::byte_order_mark;
 use tollgate_tls::TlsRules;
 
 /// Largest key set, in bytes. A set has a few KiB; a provider's whole page of sets has some ten.
@@ -219,7 +220,8 @@ impl KeySet {
 
 /// The URL of the key set in a discovery document. The document must belong to its own issuer (OpenID Connect Discovery, 4.3).
 fn set_of(document: &[u8], at: &Uri) -> Result<Uri, String> {
-    let document: Value = serde_json::from_slice(document).map_err(|error| format!("is not JSON: {error}"))?;
+    let document: Value =
+        serde_json::from_slice(byte_order_mark::without(document)).map_err(|error| format!("is not JSON: {error}"))?;
     let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
     let issuer = text("issuer").trim_end_matches('/');
     if at.to_string() != format!("{issuer}/.well-known/openid-configuration") {
@@ -232,7 +234,8 @@ fn set_of(document: &[u8], at: &Uri) -> Result<Uri, String> {
 
 /// The members of a key set.
 fn keys_of(body: &[u8]) -> Result<Vec<Value>, String> {
-    let mut document: Value = serde_json::from_slice(body).map_err(|error| format!("is not JSON: {error}"))?;
+    let mut document: Value =
+        serde_json::from_slice(byte_order_mark::without(body)).map_err(|error| format!("is not JSON: {error}"))?;
     match document.get_mut("keys").map(Value::take) {
         Some(Value::Array(keys)) if keys.len() > KEYS_MAX => Err(format!("has {} keys, at most {KEYS_MAX}", keys.len())),
         Some(Value::Array(keys)) => Ok(keys),

@@ -2,7 +2,7 @@
 
 use super::session::{self, SessionGrants, shown};
 use super::span::{SpanEnd, moment};
-use super::{CommandFailure, Gateway, document, print, segment, table};
+use super::{CommandFailure, Gateway, accepted, document, print, segment, table};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -25,6 +25,9 @@ pub enum KeyCommand {
     #[command(visible_alias = "rm")]
     Delete(DeleteKey),
 }
+
+/// The columns of a list.
+const COLUMNS: [&str; 7] = ["key", "alias", "apis", "rate", "quota", "policies", "expires"];
 
 /// Options of `list`.
 #[derive(Debug, Args)]
@@ -56,6 +59,9 @@ pub(super) struct Naming {
     /// KEY is a hash
     #[arg(long)]
     hash: bool,
+    /// KEY is an id, as `keys list` shows them to operators with a scope where keys are not hashed
+    #[arg(long, conflicts_with = "hash")]
+    id: bool,
     /// Organisation of a key that is given without it
     #[arg(long = "of-org", value_name = "ID")]
     org: Option<String>,
@@ -136,8 +142,12 @@ pub(super) fn run(command: KeyCommand, gateway: &Gateway) -> Result<(), CommandF
 
 impl Naming {
     fn query(&self) -> String {
-        let hashed = if self.hash { "hashed=true&" } else { "" };
-        format!("{hashed}org_id={}", segment(self.org.as_deref().unwrap_or_default()))
+        let found_by = match (self.hash, self.id) {
+            (true, _) => "hashed=true&",
+            (_, true) => "by=id&",
+            _ => "",
+        };
+        format!("{found_by}org_id={}", segment(self.org.as_deref().unwrap_or_default()))
     }
 
     /// The path of a key, with the query that finds it.
@@ -148,7 +158,12 @@ impl Naming {
 
 fn list(options: &List, gateway: &Gateway) -> Result<(), CommandFailure> {
     let parameter = |value: &Option<String>| segment(value.as_deref().unwrap_or_default());
-    let answer = gateway.get(&format!("/tyk/keys?filter={}&api_id={}", parameter(&options.prefix), parameter(&options.api)))?;
+    let path = format!("/tyk/keys?filter={}&api_id={}", parameter(&options.prefix), parameter(&options.api));
+    let answer = match gateway.ask("GET", &path, None)? {
+        // Whoever has a scope may not see all keys, but those in it.
+        (403, _) => return list_reached(options, gateway),
+        answer => accepted(answer)?,
+    };
     let keys = answer.get("keys").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     // Of hashed keys, the gateway lists all.
     let keys: Vec<&str> = keys.filter(|key| options.prefix.as_deref().is_none_or(|prefix| key.starts_with(prefix))).collect();
@@ -178,7 +193,50 @@ fn list(options: &List, gateway: &Gateway) -> Result<(), CommandFailure> {
             ends(&session),
         ]);
     }
-    print(&table::columns(&["key", "alias", "apis", "rate", "quota", "policies", "expires"], rows));
+    print(&table::columns(&COLUMNS, rows));
+    Ok(())
+}
+
+/// Lists the keys that the caller reaches.
+fn list_reached(options: &List, gateway: &Gateway) -> Result<(), CommandFailure> {
+    let has_api = |row: &Value, api: &String| {
+        row.get("apis").and_then(Value::as_array).is_some_and(|apis| apis.iter().any(|own| own == api.as_str()))
+    };
+    let (mut rows, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = gateway.get(&format!("/tyk/list/keys?limit=1000&after={}", segment(&after)))?;
+        rows.extend(page.get("rows").and_then(Value::as_array).into_iter().flatten().cloned());
+        after = shown(&page, "next");
+        if after.is_empty() {
+            break;
+        }
+    }
+    rows.retain(|row| {
+        let is_asked = options.prefix.as_deref().is_none_or(|prefix| shown(row, "id").starts_with(prefix));
+        is_asked && options.api.as_ref().is_none_or(|api| has_api(row, api))
+    });
+    let ids: Vec<String> = rows.iter().map(|row| shown(row, "id")).collect();
+    if gateway.json {
+        print(&json!({ "keys": ids }).to_string());
+        return Ok(());
+    }
+    if options.quiet {
+        print(&ids.join("\n"));
+        return Ok(());
+    }
+    let cells = |row: &Value| {
+        let apis = Some(shown(row, "apis")).filter(|apis| !apis.is_empty()).unwrap_or_else(|| "-".to_owned());
+        vec![
+            shown(row, "id"),
+            shown(row, "alias"),
+            apis,
+            session::rate(row),
+            session::quota(row),
+            shown(row, "policies"),
+            ends(row),
+        ]
+    };
+    print(&table::columns(&COLUMNS, rows.iter().map(cells).collect()));
     Ok(())
 }
 

@@ -160,26 +160,29 @@ M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("
 "path",{d:PATHS[name]})})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone,words2){let id=++last;said.value=[...said.value,{id,tone,words:words2}].slice(-SHOWN_MAX),tone===
 "ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toasts","aria\
 -live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.words}),
-i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var facts=D3(null),developer=D3(null),silent=D3(null),pages=D3([]);async function load(){try{enter(await get("session"))}catch(failure){silent.value=failure.message}}
-function enter(state){silent.value=null,ended.value=!1,facts.value=state.portal,developer.value=state.developer,get("pages").then(found=>{pages.value=found.pages},
-()=>{})}async function signOut(){let place=null;try{place=(await call("DELETE","session")).go_to}finally{place?location.assign(place):(location.hash="#/",location.
-reload())}}function base(api){let gateway=new URL(facts.value?.gateway_url??location.origin);return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.
-replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
+i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var facts=D3(null),developer=D3(null),ownKeys=D3([]),silent=D3(null),pages=D3([]);async function load(){try{enter(await get("session"))}catch(failure){silent.value=
+failure.message}}function enter(state){silent.value=null,ended.value=!1,facts.value=state.portal,state.developer?.id!==developer.value?.id&&(ownKeys.value=[]),developer.
+value=state.developer,get("pages").then(found=>{pages.value=found.pages},()=>{})}async function signOut(){let place=null;try{place=(await call("DELETE","session")).
+go_to}finally{place?location.assign(place):(location.hash="#/",location.reload())}}function base(api){let gateway=new URL(facts.value?.gateway_url??location.origin);
+return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
 part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()),guard=D3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.
 length?`?${new URLSearchParams(pairs)}`:""}`}function go(to){location.hash=to.replace(/^#/,"")}var UNKNOWN="-",utc=D3(localStorage.getItem("utc")==="yes");utc.subscribe(yes=>localStorage.setItem("utc",yes?"yes":"no"));var grouped=new Intl.NumberFormat("en\
--US",{maximumFractionDigits:0});function count(value){return value==null?UNKNOWN:grouped.format(value)}function span(seconds){let whole=Math.max(0,Math.round(seconds)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(whole/60)%60,
-"min"],[whole%60,"s"]],first=parts2.findIndex(([amount])=>amount>0);return first<0?"0 s":parts2.slice(first,first+(first===0&&parts2[0][0]>9?1:2)).filter(([amount])=>amount>
-0).map(([amount,unit])=>`${amount} ${unit}`).join(" ")}var two=value=>String(value).padStart(2,"0");function parts(unixS){let date2=new Date(unixS*1e3);return utc.
-value?{y:date2.getUTCFullYear(),mo:date2.getUTCMonth()+1,d:date2.getUTCDate(),h:date2.getUTCHours(),mi:date2.getUTCMinutes(),s:date2.getUTCSeconds()}:{y:date2.getFullYear(),
-mo:date2.getMonth()+1,d:date2.getDate(),h:date2.getHours(),mi:date2.getMinutes(),s:date2.getSeconds()}}function offset(unixS=Date.now()/1e3){if(utc.value)return"\
-UTC";let minutes=-new Date(unixS*1e3).getTimezoneOffset();return`${minutes<0?"-":"+"}${two(Math.floor(Math.abs(minutes)/60))}:${two(Math.abs(minutes)%60)}`}function clock(unixS,seconds=!1){
-if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{h:h2,mi,s:s3}=parts(unixS);return`${two(h2)}:${two(mi)}${seconds?`:${two(s3)}`:""}`}function date(unixS){
-if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{y:y4,mo,d:d4}=parts(unixS);return`${y4}-${two(mo)}-${two(d4)}`}function full(unixS){return unixS==null||!Number.isFinite(unixS)?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){if(unixS==null)
+-US",{maximumFractionDigits:0});function count(value){return value==null?UNKNOWN:grouped.format(value)}function duration(us){return us==null?UNKNOWN:us===0?"0":us<1?`${Math.round(us*1e3)} ns`:us<1e3?`${digits(us)} us`:us<1e6?`${digits(us/1e3)} ms`:us<6e7?`${digits(
+us/1e6)} s`:span(us/1e6)}function digits(value){return value>=99.5?grouped.format(value):String(Number(value.toPrecision((value>=9.95,2))))}function bytes(value){if(value==null)return UNKNOWN;
+let units=["B","KiB","MiB","GiB","TiB"],at=0,rest=value;for(;rest>=1024&&at<units.length-1;)rest/=1024,at+=1;return`${at&&rest<10?rest.toFixed(1):Math.round(rest)}\
+ ${units[at]}`}function span(seconds){let whole=Math.max(0,Math.round(seconds)),parts2=[[Math.floor(whole/86400),"d"],[Math.floor(whole/3600)%24,"h"],[Math.floor(
+whole/60)%60,"min"],[whole%60,"s"]],first=parts2.findIndex(([amount])=>amount>0);return first<0?"0 s":parts2.slice(first,first+(first===0&&parts2[0][0]>9?1:2)).
+filter(([amount])=>amount>0).map(([amount,unit])=>`${amount} ${unit}`).join(" ")}var two=value=>String(value).padStart(2,"0");function parts(unixS){let date2=new Date(
+unixS*1e3);return utc.value?{y:date2.getUTCFullYear(),mo:date2.getUTCMonth()+1,d:date2.getUTCDate(),h:date2.getUTCHours(),mi:date2.getUTCMinutes(),s:date2.getUTCSeconds()}:
+{y:date2.getFullYear(),mo:date2.getMonth()+1,d:date2.getDate(),h:date2.getHours(),mi:date2.getMinutes(),s:date2.getSeconds()}}function offset(unixS=Date.now()/1e3){
+if(utc.value)return"UTC";let minutes=-new Date(unixS*1e3).getTimezoneOffset();return`${minutes<0?"-":"+"}${two(Math.floor(Math.abs(minutes)/60))}:${two(Math.abs(
+minutes)%60)}`}function clock(unixS,seconds=!1){if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{h:h2,mi,s:s3}=parts(unixS);return`${two(h2)}:${two(mi)}${seconds?
+`:${two(s3)}`:""}`}function date(unixS){if(unixS==null||!Number.isFinite(unixS))return UNKNOWN;let{y:y4,mo,d:d4}=parts(unixS);return`${y4}-${two(mo)}-${two(d4)}`}function full(unixS){return unixS==null||!Number.isFinite(unixS)?UNKNOWN:`${date(unixS)} ${clock(unixS,!0)} ${offset(unixS)}`}function ago(unixS){if(unixS==null)
 return UNKNOWN;let seconds=Date.now()/1e3-unixS;if(Math.abs(seconds)<1)return"now";let text=span(Math.abs(seconds)).split(" ").slice(0,2).join(" ");return seconds<
 0?`in ${text}`:`${text} ago`}function visible(text){return String(text??"").replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g,
-character=>`⟨${character.charCodeAt(0).toString(16).padStart(2,"0").toUpperCase()}⟩`)}function Badge({tone,children,title}){return i2("span",{class:`badge ${tone}`,title,children})}function Button({icon,children,kind="plain",...rest}){return i2("\
+character=>`⟨${character.charCodeAt(0).toString(16).padStart(2,"0").toUpperCase()}⟩`)}function shell(text){return`'${text.replaceAll("'","'\\''")}'`}function Badge({tone,children,title}){return i2("span",{class:`badge ${tone}`,title,children})}function Button({icon,children,kind="plain",...rest}){return i2("\
 button",{type:"button",...rest,class:`button ${kind} ${children?"":"square"} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function LinkButton({
 icon,children,kind="plain",...rest}){return i2("a",{...rest,class:`button ${kind} ${rest.class??""}`,children:[icon&&i2(Icon,{name:icon}),children]})}function Panel({
 title,note,actions,children,class:classes="",id}){return i2("section",{class:`panel ${classes}`,id,children:[title&&i2("header",{children:[i2("h2",{children:[title,
@@ -204,5 +207,5 @@ abel":typeof title=="string"?title:void 0,onCancel:event=>{event.preventDefault(
 "div",{class:"content",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state,set]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
 return first.current!==depends[0]&&(first.current=depends[0],set({value:null,failure:null,waiting:!0,at:null})),fetch2().then(value=>{gone||set({value,failure:null,
 waiting:!1,at:Date.now()/1e3})},failure=>{gone||set(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state,again:()=>again(old=>old+1),
-replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}export{$,E,he,w,S2 as S,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,full,Badge,Button,LinkButton,Panel,Ago,Text,Copy,
-Empty,ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,silent,pages,load,enter,signOut,base,Dialog,useLoaded};
+replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}export{$,E,he,w,S2 as S,U,b,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,duration,bytes,full,visible,shell,Badge,Button,
+LinkButton,Panel,Ago,Text,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,ownKeys,silent,pages,load,enter,signOut,base,Dialog,useLoaded};

@@ -1,7 +1,8 @@
-import{$,Badge,Button,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,Text,base,call,developer,get,i,link,load,say,segment,useLoaded,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
+import{$,Badge,Button,Copy,D,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,S,Text,U,b,base,bytes,call,developer,duration,facts,get,i,link,load,ownKeys,route,
+say,segment,shell,useLoaded,visible,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
 P=r}var L={exec:()=>null};function B(r){let e=[];return t=>{let n=Math.max(0,Math.min(3,t-1)),s=e[n];return s||(s=r(n),e[n]=s),s}}function g(r,e=""){let t=typeof r==
-"string"?r:r.source,n={replace:(s,l)=>{let i2=typeof l=="string"?l:l.source;return i2=i2.replace(S.caret,"$1"),t=t.replace(s,i2),n},getRegex:()=>new RegExp(t,e)};
-return n}var be=((r="")=>{try{return!!new RegExp("(?<=1)(?<!1)"+r)}catch{return!1}})(),S={codeRemoveIndent:/^(?: {0,3}\t| {1,4})/gm,listInterruptsParagraph:/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/,
+"string"?r:r.source,n={replace:(s,l)=>{let i2=typeof l=="string"?l:l.source;return i2=i2.replace(S2.caret,"$1"),t=t.replace(s,i2),n},getRegex:()=>new RegExp(t,e)};
+return n}var be=((r="")=>{try{return!!new RegExp("(?<=1)(?<!1)"+r)}catch{return!1}})(),S2={codeRemoveIndent:/^(?: {0,3}\t| {1,4})/gm,listInterruptsParagraph:/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/,
 outputLinkReplace:/\\([\[\]])/g,indentCodeCompensation:/^(\s+)(?:```)/,beginningSpace:/^\s+/,endingHash:/#$/,startingSpaceChar:/^ /,endingSpaceChar:/ $/,endingSpaceTabChar:/[ \t]$/,
 nonSpaceChar:/[^ ]/,newLineCharGlobal:/\n/g,tabCharGlobal:/\t/g,leadingSpaceTab:/^[ \t]+/,multipleSpaceGlobal:/\s+/g,blankLine:/^[ \t]*$/,doubleBlankLine:/\n[ \t]*\n[ \t]*$/,
 blockquoteStart:/^ {0,3}>/,blockquoteSetextReplace:/\n {0,3}((?:=+|-+)[ \t]*)(?=\n|$)/g,blockquoteSetextReplace2:/^ {0,3}>[ \t]?/gm,blockquoteMarkerWhitespace:/^( {0,3}>)(\t[ \t]*)/gm,
@@ -82,16 +83,16 @@ getRegex(),_backpedal:/(?:[^?!.,:;*_'"~()&]+|\([^)]*\)|&(?![a-zA-Z0-9]+;$)|[?!.,
 text:g(/^(?:[^a-zA-Z0-9](?=emailProtocol)|(`+|~+|[^`~])(?:(?=[`~])|(?= {2,}\n)|(?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@)|[\s\S]*?(?:(?=[\\<!\[`*~_]|\b_|protocol:\/\/|wwwStart|$)|[^ ](?= {2,}\n)|[^a-zA-Z0-9](?=emailProtocol)|[^a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-](?=[a-zA-Z0-9.!#$%&'*+\/=?_`{\|}~-]+@))))/).
 replace("protocol",Pe).replace(/emailProtocol/g,/(?:mailto|xmpp):/).replace("wwwStart",be?"(?<![^\\s*_~(])www\\.":"www\\.").getRegex()},Zt={...ue,br:g(ye).replace(
 "{2,}","*").getRegex(),text:g(ue.text).replace("\\b_","\\b_| {2,}\\n").replace(/\{2,\}/g,"*").getRegex()},ee={normal:he,gfm:et,pedantic:tt},G={normal:pe,gfm:ue,
-breaks:Zt,pedantic:vt},Dt={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;"},Ce=r=>Dt[r];function $2(r,e){if(e){if(S.escapeTest.test(r))return r.replace(
-S.escapeReplace,Ce)}else if(S.escapeTestNoEncode.test(r))return r.replace(S.escapeReplaceNoEncode,Ce);return r}function Mt(r){return S.numericCharacterReference.
-test(r)?r.replace(S.numericCharacterReferenceOrAmpersand,(e,t,n)=>{if(t===void 0&&n===void 0)return"&amp;";let s=t===void 0?Number.parseInt(n,16):Number.parseInt(
-t,10);return s===0||s>1114111||s>=55296&&s<=57343?"�":s===38?"&amp;":String.fromCodePoint(s)}):r}function Ie(r){try{r=encodeURI(r).replace(S.percentDecode,"%")}catch{
-return null}return r}function Ee(r,e){let t=r.replace(S.findPipe,(l,i2,a)=>{let o=!1,p=i2;for(;--p>=0&&a[p]==="\\";)o=!o;return o?"|":" |"}),n=t.split(S.splitPipe),
+breaks:Zt,pedantic:vt},Dt={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;"},Ce=r=>Dt[r];function $2(r,e){if(e){if(S2.escapeTest.test(r))return r.replace(
+S2.escapeReplace,Ce)}else if(S2.escapeTestNoEncode.test(r))return r.replace(S2.escapeReplaceNoEncode,Ce);return r}function Mt(r){return S2.numericCharacterReference.
+test(r)?r.replace(S2.numericCharacterReferenceOrAmpersand,(e,t,n)=>{if(t===void 0&&n===void 0)return"&amp;";let s=t===void 0?Number.parseInt(n,16):Number.parseInt(
+t,10);return s===0||s>1114111||s>=55296&&s<=57343?"�":s===38?"&amp;":String.fromCodePoint(s)}):r}function Ie(r){try{r=encodeURI(r).replace(S2.percentDecode,"%")}catch{
+return null}return r}function Ee(r,e){let t=r.replace(S2.findPipe,(l,i2,a)=>{let o=!1,p=i2;for(;--p>=0&&a[p]==="\\";)o=!o;return o?"|":" |"}),n=t.split(S2.splitPipe),
 s=0;if(n[0].trim()||n.shift(),n.length>0&&!n.at(-1)?.trim()&&n.pop(),e)if(n.length>e)n.splice(e);else for(;n.length<e;)n.push("");for(;s<n.length;s++)n[s]=n[s].
-trim().replace(S.slashPipe,"|");return n}function _(r,e,t){let n=r.length;if(n===0)return"";let s=0;for(;s<n;){let l=r.charAt(n-s-1);if(l===e&&!t)s++;else if(l!==
+trim().replace(S2.slashPipe,"|");return n}function _(r,e,t){let n=r.length;if(n===0)return"";let s=0;for(;s<n;){let l=r.charAt(n-s-1);if(l===e&&!t)s++;else if(l!==
 e&&t)s++;else break}return r.slice(0,n-s)}function Le(r){let e=r.split(`
-`),t=e.length-1;for(;t>=0&&S.blankLine.test(e[t]);)t--;return e.length-t<=2?r:e.slice(0,t+1).join(`
-`)}function te(r){return r.trim().replace(S.multipleSpaceGlobal," ").toLowerCase().toUpperCase().toLowerCase()}function Be(r,e){if(r.indexOf(e[0])===-1&&r.indexOf(
+`),t=e.length-1;for(;t>=0&&S2.blankLine.test(e[t]);)t--;return e.length-t<=2?r:e.slice(0,t+1).join(`
+`)}function te(r){return r.trim().replace(S2.multipleSpaceGlobal," ").toLowerCase().toUpperCase().toLowerCase()}function Be(r,e){if(r.indexOf(e[0])===-1&&r.indexOf(
 e[1])===-1)return-1;let t=0;for(let n=0;n<r.length;n++)if(r[n]==="\\")n++;else if(r[n]===e[0])t++;else if(r[n]===e[1]&&(t--,t<0))return n;return t>0?-2:-1}var O=new WeakMap;
 function ge(r){let e={"*":-1,_:-1},t=-1,n=r.length;for(let s=0;s<n;s++){let l=r[s];if(l!=="*"&&l!=="_"&&l!=="~")continue;let i2=s===0?`
 `:r[s-1],a=s+1;for(;a<n&&r[a]===l;)a++;i2!==" "&&i2!=="	"&&i2!==`
@@ -127,36 +128,36 @@ ${p}`:p,s=s?`${s}
 ${c}`:c;let u=this.lexer.state.top;if(this.lexer.state.top=!0,this.lexer.blockTokens(c,l,!0),this.lexer.state.top=u,t.length===0)break;let h=l.at(-1);if(h?.type===
 "code"||h?.type==="heading"||h?.type==="hr"||h?.type==="html"||h?.type==="table")break;if(h?.type==="blockquote"){let k=h,f=t.join(`
 `),w2=k.raw+`
-`+f.replace(this.rules.other.blockquoteSetextReplace2,""),d=this.blockquote(w2);l[l.length-1]=d;let b=w2.substring(d.raw.length).replace(/^\n/,""),z=b?b.split(`\
-
+`+f.replace(this.rules.other.blockquoteSetextReplace2,""),d=this.blockquote(w2);l[l.length-1]=d;let b2=w2.substring(d.raw.length).replace(/^\n/,""),z=b2?b2.split(
+`
 `).length:0,m=z?t.slice(0,-z):t;if(m.length>0&&(n=`${n}
 ${m.join(`
 `)}`),s=s.substring(0,s.length-k.text.length)+d.text,t=t.slice(m.length),t.length>0&&this.rules.other.blockquoteStart.test(t[0]))continue;break}else if(h?.type===
 "list"){let k=h,f=k.raw+`
 `+t.join(`
 `),w2=this.list(f);l[l.length-1]=w2;let d=w2.raw.length>k.raw.length?f.slice(k.raw.length+1,w2.raw.length).split(`
-`).length:0;if(d>0){let b=t.slice(0,d).join(`
+`).length:0;if(d>0){let b2=t.slice(0,d).join(`
 `);n=`${n}
-${b}`,s=`${s}
-${b}`}if(t=t.slice(d),t.length>0&&!this.rules.other.blockquoteStart.test(t[0]))break;continue}}return{type:"blockquote",raw:n,tokens:l,text:s}}}list(r){let e=this.
+${b2}`,s=`${s}
+${b2}`}if(t=t.slice(d),t.length>0&&!this.rules.other.blockquoteStart.test(t[0]))break;continue}}return{type:"blockquote",raw:n,tokens:l,text:s}}}list(r){let e=this.
 rules.block.list.exec(r);if(e){if(!this.options.pedantic&&this.lexer.state.lastToken?.type==="text"&&!this.rules.other.listInterruptsParagraph.test(r))return;let t=r,
 n=()=>t.length-r.length,s=e[1].trim(),l=s.length>1,i2={type:"list",raw:"",ordered:l,start:l?+s.slice(0,-1):"",loose:!1,items:[]};s=l?`\\d{1,9}\\${s.slice(-1)}`:
 `\\${s}`,this.options.pedantic&&(s=l?s:"[*+-]");let a=this.rules.other.listItemRegex(s),o=!1;for(;r;){let u=!1,h="";if(!(e=a.exec(r))||this.rules.block.hr.test(
 r))break;let k=n();r=r.substring(e[0].length);let f=e[2].split(`
-`,1)[0],w2=e[1].length,d=this.options.pedantic?re(f,w2):f.replace(this.rules.other.leadingSpaceTab,v=>re(v,w2)),b=r.split(`
+`,1)[0],w2=e[1].length,d=this.options.pedantic?re(f,w2):f.replace(this.rules.other.leadingSpaceTab,v=>re(v,w2)),b2=r.split(`
 `,1)[0],z=!d.trim(),m=0;if(this.options.pedantic?(m=2,h=d.trimStart()):z?m=w2+1:(m=d.search(this.rules.other.nonSpaceChar),m=m>4?1:m,h=d.slice(m),m+=w2),z&&this.
-rules.other.blankLine.test(b)&&(r=r.substring(b.length+1),u=!0),!u){let v=this.rules.other.nextBulletRegex(m),H=this.rules.other.hrRegex(m),K=this.rules.other.fencesBeginRegex(
-m),E=this.options.pedantic?this.rules.other.pedanticHeadingBeginRegex(m):this.rules.other.headingBeginRegex(m),N=this.rules.other.htmlBeginRegex(m),J=this.rules.
-other.blockquoteBeginRegex(m),se=!1;for(;r;){let fe=r.split(`
-`,1)[0],Z;if(b=fe,this.options.pedantic?(b=b.replace(this.rules.other.listReplaceNesting,"  "),Z=b):Z=b.replace(this.rules.other.leadingSpaceTab,y=>re(y)),K.test(
-b)||E.test(b)||N.test(b)||J.test(b)||v.test(b)||H.test(b))break;if(Z.search(this.rules.other.nonSpaceChar)>=m||!b.trim())h+=`
+rules.other.blankLine.test(b2)&&(r=r.substring(b2.length+1),u=!0),!u){let v=this.rules.other.nextBulletRegex(m),H=this.rules.other.hrRegex(m),K=this.rules.other.
+fencesBeginRegex(m),E=this.options.pedantic?this.rules.other.pedanticHeadingBeginRegex(m):this.rules.other.headingBeginRegex(m),N=this.rules.other.htmlBeginRegex(
+m),J=this.rules.other.blockquoteBeginRegex(m),se=!1;for(;r;){let fe=r.split(`
+`,1)[0],Z;if(b2=fe,this.options.pedantic?(b2=b2.replace(this.rules.other.listReplaceNesting,"  "),Z=b2):Z=b2.replace(this.rules.other.leadingSpaceTab,y=>re(y)),
+K.test(b2)||E.test(b2)||N.test(b2)||J.test(b2)||v.test(b2)||H.test(b2))break;if(Z.search(this.rules.other.nonSpaceChar)>=m||!b2.trim())h+=`
 `+Z.slice(m),se=!1;else{if(z)break;let y=d;if(!this.options.pedantic&&!h.includes(`
-`)&&!d.includes("	")){let D;for(;!H.test(y)&&(D=this.rules.other.nestedBlockMarker.exec(y));)y=y.slice(D[0].length);if(!y.trim())break}if(y.replace(this.rules.other.
-tabCharGlobal,"    ").search(this.rules.other.nonSpaceChar)>=4||K.test(y)||E.test(y)||N.test(y)||H.test(y))break;if(!this.options.pedantic&&!se){let D=d.replace(
-this.rules.other.nestedContainerMarkers,"");if(this.rules.block.fences.test(D)||this.rules.block.heading.test(D)||this.rules.block.hr.test(D))break}let je=!this.
-options.pedantic&&/^ {0,3}(?:=+|-+) *$/.test(b)&&this.rules.block.lheading.test(`${d}
-${b}`)?`    ${Z.replace(/^ {0,3}/,"")}`:b;h+=`
-`+je,se=!0}z=!b.trim(),r=r.substring(fe.length+1),d=Z.slice(m)}}let Q=t.slice(k,n());i2.loose||(o?i2.loose=!0:this.rules.other.doubleBlankLine.test(Q)&&(o=!0)),
+`)&&!d.includes("	")){let D2;for(;!H.test(y)&&(D2=this.rules.other.nestedBlockMarker.exec(y));)y=y.slice(D2[0].length);if(!y.trim())break}if(y.replace(this.rules.
+other.tabCharGlobal,"    ").search(this.rules.other.nonSpaceChar)>=4||K.test(y)||E.test(y)||N.test(y)||H.test(y))break;if(!this.options.pedantic&&!se){let D2=d.
+replace(this.rules.other.nestedContainerMarkers,"");if(this.rules.block.fences.test(D2)||this.rules.block.heading.test(D2)||this.rules.block.hr.test(D2))break}let je=!this.
+options.pedantic&&/^ {0,3}(?:=+|-+) *$/.test(b2)&&this.rules.block.lheading.test(`${d}
+${b2}`)?`    ${Z.replace(/^ {0,3}/,"")}`:b2;h+=`
+`+je,se=!0}z=!b2.trim(),r=r.substring(fe.length+1),d=Z.slice(m)}}let Q=t.slice(k,n());i2.loose||(o?i2.loose=!0:this.rules.other.doubleBlankLine.test(Q)&&(o=!0)),
 i2.items.push({type:"list_item",raw:Q,task:!!this.options.gfm&&this.rules.other.listIsTask.test(h),loose:!1,text:h,tokens:[]})}let p=i2.items.at(-1);if(p)p.raw=
 p.raw.trimEnd(),p.text=p.text.trimEnd();else return;i2.raw=t.slice(0,n()).trimEnd();let c=[];for(let u of i2.items)if(this.lexer.state.top=!1,c.push(this.lexer.
 inlineQueue.length),u.tokens=this.lexer.blockTokens(u.text,[]),!i2.loose){let h=u.tokens.filter(f=>f.type==="space"),k=h.length>0&&h.some(f=>this.rules.other.anyLine.
@@ -198,9 +199,9 @@ r,n[1],s,this.rules))return;let l=e[te(n[2]||n[1])];if(!l){let i2=n[0].charAt(0)
 let n=this.rules.inline.emStrongLDelim.exec(r);if(!n||!n[1]&&!n[2]&&!n[3]&&!n[4])return;let s=n[0][0],l=t===s,i2=e.length-r.length,a=i2;for(;!this.options.pedantic&&
 a>0&&e[a-1]===s;)a--;let o=[...e.slice(Math.max(0,a-2),a)].at(-1)??"",p=o==="*"||o==="_"||!!this.rules.inline.punctuation.exec(o);a<i2&&(t=o);let c=a<i2?p:t==="\
 *"||t==="_"||!!this.rules.inline.punctuation.exec(t);if(n[4]&&t.match(this.rules.other.unicodeAlphaNumeric))return;let u=n[1]||n[3]||"";if(!u||!t||c){let h=[...n[0]].
-length-1,k,f,w2=h,d=0,b=i2-a+h,z=!this.options.pedantic&&!!o.trim()&&(!!u||s==="*"&&!p);if(s!=="*"&&s!=="_")return;let m=s==="*"?this.rules.inline.emStrongRDelimAst:
+length-1,k,f,w2=h,d=0,b2=i2-a+h,z=!this.options.pedantic&&!!o.trim()&&(!!u||s==="*"&&!p);if(s!=="*"&&s!=="_")return;let m=s==="*"?this.rules.inline.emStrongRDelimAst:
 this.rules.inline.emStrongRDelimUnd,Q=qe(this,e,s),v=e.length-r.length+h;if(Q<v)return;e=e.slice(-1*r.length+h);let H=Q-v;for(m.lastIndex=0;(n=m.exec(e))!==null&&
-!(n.index>H);){if(k=n[1]||n[2]||n[3]||n[4]||n[5]||n[6],!k)continue;if(f=[...k].length,n[3]||n[4]){w2+=f;continue}else if((n[5]||n[6]||z)&&b%3&&!((b+f)%3)){if(l&&
+!(n.index>H);){if(k=n[1]||n[2]||n[3]||n[4]||n[5]||n[6],!k)continue;if(f=[...k].length,n[3]||n[4]){w2+=f;continue}else if((n[5]||n[6]||z)&&b2%3&&!((b2+f)%3)){if(l&&
 (n[5]||n[6]))break;d+=f;continue}if(w2-=f,w2>0)continue;f=Math.min(f,f+w2+d);let K=[...n[0]][0].length,E=r.slice(0,h+n.index+K+f);if(Math.min(h,f)%2){let J=E.slice(
 1,-1);return{type:"em",raw:E,text:J,tokens:this.lexer.inlineTokens(J)}}let N=E.slice(2,-2);return{type:"strong",raw:E,text:N,tokens:this.lexer.inlineTokens(N)}}}}codespan(r){
 if(r.charCodeAt(0)!==96)return;let e=this.rules.inline.code.exec(r);if(e){let t=e[2].replace(this.rules.other.newLineCharGlobal," "),n=this.rules.other.nonSpaceChar.
@@ -216,12 +217,12 @@ _backpedal.exec(e[0])?.[0]??"";while(s!==e[0]);t=e[0],e[1]==="www."?n="http://"+
 text",raw:t,text:t}]}}}inlineText(r){let e=this.rules.inline.text.exec(r);if(e){let t=this.lexer.state.inRawBlock;return{type:"text",raw:e[0],text:t?e[0]:Mt(e[0]),
 escaped:t}}}},R=class ke{tokens;options;state;inlineQueue;tokenizer;constructor(e){this.tokens=[],this.tokens.links=Object.create(null),this.options=e||P,this.options.
 tokenizer=this.options.tokenizer||new C,this.tokenizer=this.options.tokenizer,this.tokenizer.options=this.options,this.tokenizer.lexer=this,this.inlineQueue=[],
-this.state={inLink:!1,inRawBlock:!1,linkEmitted:!1,linkParenPossible:!0,top:!0};let t={other:S,block:ee.normal,inline:G.normal};this.options.pedantic?(t.block=ee.
-pedantic,t.inline=G.pedantic):this.options.gfm&&(t.block=ee.gfm,this.options.breaks?t.inline=G.breaks:t.inline=G.gfm),this.tokenizer.rules=t}static get rules(){
-return{block:ee,inline:G}}static lex(e,t){return new ke(t).lex(e)}static lexInline(e,t){return new ke(t).inlineTokens(e)}lex(e){e=e.replace(S.carriageReturn,`
+this.state={inLink:!1,inRawBlock:!1,linkEmitted:!1,linkParenPossible:!0,top:!0};let t={other:S2,block:ee.normal,inline:G.normal};this.options.pedantic?(t.block=
+ee.pedantic,t.inline=G.pedantic):this.options.gfm&&(t.block=ee.gfm,this.options.breaks?t.inline=G.breaks:t.inline=G.gfm),this.tokenizer.rules=t}static get rules(){
+return{block:ee,inline:G}}static lex(e,t){return new ke(t).lex(e)}static lexInline(e,t){return new ke(t).inlineTokens(e)}lex(e){e=e.replace(S2.carriageReturn,`
 `),this.blockTokens(e,this.tokens);for(let t=0;t<this.inlineQueue.length;t++){let n=this.inlineQueue[t];this.state.inRawBlock=!1,this.inlineTokens(n.src,n.tokens)}
-return this.inlineQueue=[],this.tokens}blockTokens(e,t=[],n=!1){this.tokenizer.lexer=this;let s=this.state.lastToken;this.options.pedantic&&(e=e.replace(S.tabCharGlobal,
-"    ").replace(S.spaceLine,""));let l=1/0,i2,a=this.options.gfm&&!this.options.pedantic&&this.tokenizer.paragraph===C.prototype.paragraph;for(;e;){if(e.length<
+return this.inlineQueue=[],this.tokens}blockTokens(e,t=[],n=!1){this.tokenizer.lexer=this;let s=this.state.lastToken;this.options.pedantic&&(e=e.replace(S2.tabCharGlobal,
+"    ").replace(S2.spaceLine,""));let l=1/0,i2,a=this.options.gfm&&!this.options.pedantic&&this.tokenizer.paragraph===C.prototype.paragraph;for(;e;){if(e.length<
 l)l=e.length;else{this.infiniteLoopError(e.charCodeAt(0));break}this.state.lastToken=t.at(-1);let o;if(this.options.extensions?.block?.some(c=>(o=c.call({lexer:this},
 e,t))?(e=e.substring(o.raw.length),t.push(o),!0):!1))continue;if(o=this.tokenizer.space(e)){e=e.substring(o.raw.length);let c=t.at(-1);o.raw.length===1&&c!==void 0?
 c.raw+=`
@@ -273,8 +274,8 @@ i2,o)+"["+"a".repeat(p-o-2)+"]",i2=p}return l+e.slice(i2)}#n(e){let t=e;if(this.
 let i2=l.lastIndexOf("[");if(!Object.hasOwn(this.tokens.links,te(l.slice(i2+1,-1))))return l;if(i2>1&&l.charAt(0)!=="!"){let a=l.slice(1,i2-1);if(this.linkInText(
 a))return"["+a.replace(n,s)+"]["+"a".repeat(l.length-i2-2)+"]"}return"["+"a".repeat(l.length-2)+"]"};t=t.replace(n,s)}return t=t.replace(this.tokenizer.rules.inline.
 anyPunctuationOutsideCode,(n,s,l)=>l?"+".repeat(n.length):s?s+n.slice(s.length,-s.length).replace(/`/g,"+")+s:n),t=this.#r(t),t=this.options.hooks?.emStrongMask?.
-call({lexer:this},t)??t,t}infiniteLoopError(e){let t="Infinite loop on byte: "+e;if(this.options.silent)console.error(t);else throw new Error(t)}},U=class{options;parser;constructor(r){
-this.options=r||P}space(r){return""}code({text:r,lang:e,escaped:t}){let n=(e||"").match(S.notSpaceStart)?.[0],s=r?r.replace(S.endingNewline,"")+`
+call({lexer:this},t)??t,t}infiniteLoopError(e){let t="Infinite loop on byte: "+e;if(this.options.silent)console.error(t);else throw new Error(t)}},U2=class{options;parser;constructor(r){
+this.options=r||P}space(r){return""}code({text:r,lang:e,escaped:t}){let n=(e||"").match(S2.notSpaceStart)?.[0],s=r?r.replace(S2.endingNewline,"")+`
 `:"";return n?'<pre><code class="language-'+$2(n)+'">'+(t?s:$2(s,!0))+`</code></pre>
 `:"<pre><code>"+(t?s:$2(s,!0))+`</code></pre>
 `}blockquote({tokens:r}){return`<blockquote>
@@ -302,7 +303,7 @@ r)}" alt="${$2(t)}"`;return e&&(l+=` title="${$2(e)}"`),l+=">",l}text(r){return"
 r.text:$2(r.text)}},ne=class{parser;strong({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}em({text:r,tokens:e}){return e?this.parser.parseInline(
 e,this):r}codespan({text:r}){return r}del({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}html({text:r}){return r}text({text:r}){return r}link({text:r,
 tokens:e}){return e?this.parser.parseInline(e,this):r}image({text:r,tokens:e}){return e?this.parser.parseInline(e,this):r}br(){return`
-`}checkbox({raw:r}){return r}},A=class de{options;renderer;textRenderer;constructor(e){this.options=e||P,this.options.renderer=this.options.renderer||new U,this.
+`}checkbox({raw:r}){return r}},A=class de{options;renderer;textRenderer;constructor(e){this.options=e||P,this.options.renderer=this.options.renderer||new U2,this.
 renderer=this.options.renderer,this.renderer.options=this.options,this.renderer.parser=this,this.textRenderer=new ne,this.textRenderer.parser=this}static parse(e,t){
 return new de(t).parse(e)}static parseInline(e,t){return new de(t).parseInline(e)}parse(e){this.renderer.parser=this;let t="";for(let n=0;n<e.length;n++){let s=e[n];
 if(this.options.extensions?.renderers?.[s.type]){let i2=s,a=this.options.extensions.renderers[i2.type].call({parser:this},i2);if(a!==!1||!["space","hr","heading",
@@ -320,7 +321,7 @@ codespan":{n+=t.codespan(i2);break}case"br":{n+=t.br(i2);break}case"del":{n+=t.d
 ["preprocess","postprocess","processAllTokens","emStrongMask"]);static passThroughHooksRespectAsync=new Set(["preprocess","postprocess","processAllTokens"]);preprocess(r){
 return r}postprocess(r){return r}processAllTokens(r){return r}emStrongMask(r){return r}provideLexer(r=this.block){return r?R.lex:R.lexInline}provideParser(r=this.
 block){return r?A.parse:A.parseInline}};function I(r,e){if(Array.isArray(e))for(let t=0;t<e.length;t++)r.push(e[t]);else r.push(e)}var Me=class{defaults=V();options=this.
-setOptions;parse=this.parseMarkdown(!0);parseInline=this.parseMarkdown(!1);Parser=A;Renderer=U;TextRenderer=ne;Lexer=R;Tokenizer=C;Hooks=j;constructor(...r){this.
+setOptions;parse=this.parseMarkdown(!0);parseInline=this.parseMarkdown(!1);Parser=A;Renderer=U2;TextRenderer=ne;Lexer=R;Tokenizer=C;Hooks=j;constructor(...r){this.
 use(...r)}walkTokens(r,e){let t=[];for(let n of r)switch(I(t,e.call(this,n)),n.type){case"table":{let s=n;for(let l of s.header)I(t,this.walkTokens(l.tokens,e));
 for(let l of s.rows)for(let i2 of l)I(t,this.walkTokens(i2.tokens,e));break}case"list":{let s=n;I(t,this.walkTokens(s.items,e));break}default:{let s=n;this.defaults.
 extensions?.childTokens?.[s.type]?this.defaults.extensions.childTokens[s.type].forEach(l=>{let i2=s[l].flat(1/0);I(t,this.walkTokens(i2,e))}):s.tokens&&I(t,this.
@@ -330,8 +331,8 @@ rer"in s){let l=e.renderers[s.name];l?e.renderers[s.name]=function(...i2){let a=
 s.renderer}if("tokenizer"in s){if(!s.level||s.level!=="block"&&s.level!=="inline")throw new Error("extension level must be 'block' or 'inline'");let l=e[s.level];
 l?l.unshift(s.tokenizer):e[s.level]=[s.tokenizer],s.start&&(s.level==="block"?e.startBlock?e.startBlock.push(s.start):e.startBlock=[s.start]:s.level==="inline"&&
 (e.startInline?e.startInline.push(s.start):e.startInline=[s.start]))}"childTokens"in s&&s.childTokens&&(e.childTokens[s.name]=s.childTokens)}),n.extensions=e),t.
-renderer){let s=this.defaults.renderer||new U(this.defaults);for(let l in t.renderer){if(!(l in s))throw new Error(`renderer '${l}' does not exist`);if(["option\
-s","parser"].includes(l))continue;let i2=l,a=t.renderer[i2],o=s[i2];s[i2]=(...p)=>{let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c===!1?"":c??""}}n.renderer=
+renderer){let s=this.defaults.renderer||new U2(this.defaults);for(let l in t.renderer){if(!(l in s))throw new Error(`renderer '${l}' does not exist`);if(["optio\
+ns","parser"].includes(l))continue;let i2=l,a=t.renderer[i2],o=s[i2];s[i2]=(...p)=>{let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c===!1?"":c??""}}n.renderer=
 s}if(t.tokenizer){let s=this.defaults.tokenizer||new C(this.defaults);for(let l in t.tokenizer){if(!(l in s))throw new Error(`tokenizer '${l}' does not exist`);
 if(["options","rules","lexer"].includes(l))continue;let i2=l,a=t.tokenizer[i2],o=s[i2];s[i2]=(...p)=>{let c=a.apply(s,p);return c===!1&&(c=o.apply(s,p)),c}}n.tokenizer=
 s}if(t.hooks){let s=this.defaults.hooks||new j;for(let l in t.hooks){if(!(l in s))throw new Error(`hook '${l}' does not exist`);if(["options","block"].includes(
@@ -352,41 +353,265 @@ s.hooks.provideParser(r):r?A.parse:A.parseInline)(i2,s);return s.hooks&&(a=s.hoo
 Please report this to https://github.com/markedjs/marked.`,r){let n="<p>An error occurred:</p><pre>"+$2(t.message+"",!0)+"</pre>";return e?Promise.resolve(n):n}
 if(e)return Promise.reject(t);throw t}}},q=new Me;function x(r,e){return q.parse(r,e)}x.options=x.setOptions=function(r){return q.setOptions(r),x.defaults=q.defaults,
 xe(x.defaults),x},x.getDefaults=V,x.defaults=P;function Oe(...r){return q.use(...r),x.defaults=q.defaults,xe(x.defaults),x}x.use=Oe,x.walkTokens=function(r,e){return q.
-walkTokens(r,e)},x.parseInline=q.parseInline,x.Parser=A,x.parser=A.parse,x.Renderer=U,x.TextRenderer=ne,x.Lexer=R,x.lexer=R.lex,x.Tokenizer=C,x.Hooks=j,x.parse=
+walkTokens(r,e)},x.parseInline=q.parseInline,x.Parser=A,x.parser=A.parse,x.Renderer=U2,x.TextRenderer=ne,x.Lexer=R,x.lexer=R.lex,x.Tokenizer=C,x.Hooks=j,x.parse=
 x;var Nt=x.options,Ft=x.setOptions,Wt=x.walkTokens,Xt=x.parseInline;var Ut=A.parse,Kt=R.lex;var CHARS_MAX=3e5;function Markdown({text:text2}){return text2.length>CHARS_MAX?i("pre",{class:"markdown",children:text2}):i("div",{class:"markdown",children:blocks(
-levelled(Kt(text2)))})}function levelled(tokens){let open=[];return tokens.map(token=>{if(token.type!=="heading")return token;for(;open.length>0&&(open.at(-1)??
-0)>=token.depth;)open.pop();return open.push(token.depth),{...token,depth:open.length}})}function blocks(tokens){return tokens.map(block)}function block(token,index){
-switch(token.type){case"heading":return heading(token,index);case"paragraph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.
-tokens?spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquot\
-e":return i("blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i(
-"li",{children:blocks(item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"t\
-able":{let table=token;return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:table.header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.
-map((cell,place)=>i("td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:
-return i("p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.
-depth===2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.
-type){case"strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"de\
-l":return i("del",{children:spans(token.tokens)},index);case"codespan":return i("code",{children:token.text},index);case"br":return i("br",{},index);case"link":{
-let{href,tokens}=token,to=safe(href);return to?i("a",{href:to,rel:"noreferrer",children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"imag\
-e":return token.href.startsWith("data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i(
-"span",{children:decoded(token.text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(
-href);return["https:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39\
-;":"'","&nbsp;":" "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}var DEPTH_MAX=6,MEMBERS_MAX=100,BODY_MEMBERS_MAX=1e3,REFERENCE_CHARS_MAX=500,VALUES_MAX=20,VALUE_CHARS_MAX=200;function Schema({document,schema,depth=0,budget={
-left:BODY_MEMBERS_MAX}}){let shown=resolved(document,schema);if(!shown||typeof shown!="object"||depth>DEPTH_MAX||budget.left<=0)return i("p",{children:"…"});let inner=shown.
-type==="array"?resolved(document,shown.items):shown,members=Object.entries(object(inner?.properties)).slice(0,MEMBERS_MAX);budget.left-=members.length;let required=new Set(
-list(inner?.required));return members.length===0?i("p",{children:[i("code",{children:kind(document,shown)})," ",text(shown.description)]}):i("ul",{class:"schema\
--members",children:[shown.type==="array"&&i("li",{children:"A list of:"}),members.map(([name,member])=>{let value=resolved(document,member),nested=Object.keys(object(
-(value?.type==="array"?resolved(document,value.items):value)?.properties)).length>0;return i("li",{children:[i("code",{children:name}),required.has(name)&&" *",
-" ",i("small",{children:kind(document,value)})," ",text(value?.description),nested&&i(Schema,{document,schema:value,depth:depth+1,budget})]},name)})]})}function resolved(document,value){
-let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!="string")return at2;if(!reference.startsWith("#/")||reference.length>
-REFERENCE_CHARS_MAX)return{description:reference.slice(0,REFERENCE_CHARS_MAX)};at2=reference.slice(2).split("/").reduce((inside,part)=>{let name=part.replace(/~1/g,
-"/").replace(/~0/g,"~");return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function kind(document,schema){let shown=resolved(
-document,schema);if(!shown||typeof shown!="object")return"";let type=Array.isArray(shown.type)?shown.type.slice(0,VALUES_MAX).map(written).join(" or "):text(shown.
-type),values=Array.isArray(shown.enum)?`: ${shown.enum.slice(0,VALUES_MAX).map(written).join(", ")}`:"";return shown.type==="array"?`list of ${text(resolved(document,
-shown.items)?.type)||"anything"}`:`${type||"any"}${shown.format?` (${text(shown.format)})`:""}${values}`}function object(value){return value&&typeof value=="obj\
-ect"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){return typeof value=="string"?value:""}function written(value){
-if(typeof value=="string")return value.slice(0,VALUE_CHARS_MAX);try{return JSON.stringify(value).slice(0,VALUE_CHARS_MAX)}catch{return"…"}}function Folded({title,
-children}){let[isOpen,setOpen]=w(!1);return i("details",{onToggle:event=>setOpen(event.currentTarget.open),children:[i("summary",{children:title}),isOpen&&children()]})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+levelled(Kt(text2)))})}function plain(text2){return text2.length>CHARS_MAX?text2:words(Kt(text2)).replace(/\s+/g," ").trim()}function words(tokens){return tokens.
+map(token=>{switch(token.type){case"list":return token.items.map(item=>words(item.tokens)).join(" ");case"table":return[token.header,...token.rows].flat().map(cell=>words(
+cell.tokens)).join(" ");case"space":case"hr":case"br":case"def":return" ";default:return"tokens"in token&&token.tokens?words(token.tokens)+(BLOCKS.includes(token.
+type)?" ":""):"text"in token?decoded(String(token.text))+(BLOCKS.includes(token.type)?" ":""):token.raw}}).join("")}var BLOCKS=["heading","paragraph","code","bl\
+ockquote","html"];function levelled(tokens){let open=[];return tokens.map(token=>{if(token.type!=="heading")return token;for(;open.length>0&&(open.at(-1)??0)>=token.
+depth;)open.pop();return open.push(token.depth),{...token,depth:open.length}})}function blocks(tokens){return tokens.map(block)}function block(token,index){switch(token.
+type){case"heading":return heading(token,index);case"paragraph":return i("p",{children:spans(token.tokens)},index);case"text":return i("span",{children:token.tokens?
+spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{tabIndex:0,children:i("code",{children:token.text})},index);case"blockquote":return i(
+"blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i("li",{children:blocks(
+item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"table":{let table=token;
+return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:table.
+header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place)=>i(
+"td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i(
+"p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.depth===
+2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.type){case"\
+strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"del":return i(
+"del",{children:spans(token.tokens)},index);case"codespan":return i("code",{children:token.text},index);case"br":return i("br",{},index);case"link":{let{href,tokens}=token,
+to=safe(href);return to?i("a",{href:to,rel:"noreferrer",children:spans(tokens)},index):i("span",{children:spans(tokens)},index)}case"image":return token.href.startsWith(
+"data:image/")?i("img",{src:token.href,alt:token.text},index):i("span",{children:token.text},index);case"escape":case"text":return i("span",{children:decoded(token.
+text)},index);default:return i("span",{children:token.raw},index)}}function safe(href){if(href.startsWith("#/"))return href;try{let url=new URL(href);return["ht\
+tps:","http:","mailto:"].includes(url.protocol)?url.href:null}catch{return null}}var NAMED={"&amp;":"&","&lt;":"<","&gt;":">","&quot;":'"',"&#39;":"'","&nbsp;":"\
+ "};function decoded(text2){return text2.replace(/&(?:amp|lt|gt|quot|nbsp|#39);/g,one=>NAMED[one]??one)}function object(value){return value&&typeof value=="object"&&!Array.isArray(value)?value:{}}function list(value){return Array.isArray(value)?value:[]}function text(value){
+return typeof value=="string"?value:""}var read=new WeakMap;function members(value){let from=object(value),found=read.get(from);return found||read.set(from,found=
+Object.entries(from).slice(0,100)),found}function resolved(document,value){let at2=value;for(let steps=0;steps<10;steps++){let reference=at2?.$ref;if(typeof reference!=
+"string")return at2;if(reference.length>500||!/^#(\/|$)/.test(reference))return{description:reference.slice(0,500)};at2=reference==="#"?document:reference.slice(
+2).split("/").reduce((inside,part)=>{let name=pointed(part);return inside&&typeof inside=="object"&&Object.hasOwn(inside,name)?inside[name]:void 0},document)}}function named(value){
+return pointed(text(value?.$ref).slice(0,500).split("/").at(-1)??"")}function pointed(part){let name=part;try{name=decodeURIComponent(part)}catch{}return name.replace(
+/~1/g,"/").replace(/~0/g,"~")}function written(value){return typeof value=="string"?value.slice(0,200):inJson(value).slice(0,200)}function laidOut(value){let whole=typeof value==
+"string"?value:inJson(value,2);return whole.length>2e4?`${whole.slice(0,2e4)}…`:whole}function inJson(value,spaces){try{return JSON.stringify(value,null,spaces)??
+""}catch{return"…"}}var PARTS_MAX=50,NESTED_MAX=3,LOOK_MAX=5,WORDS=["type","title","description","format","enum","const","default","example","examples","items","prefixItems","addit\
+ionalProperties","patternProperties","not","minimum","maximum","exclusiveMinimum","exclusiveMaximum","multipleOf","minLength","maxLength","pattern","minItems","\
+maxItems","uniqueItems","minProperties","maxProperties","readOnly","writeOnly","deprecated","contentMediaType","contentEncoding"],shapes=new WeakMap;function shapeOf(document,schema){
+let given=object(schema),before=shapes.get(given);if(before)return before;let parts=[],seen=new Set,choices=[],isNullable=!1,gather=value=>{if(parts.length>=PARTS_MAX)
+return;let at2=object(resolved(document,value));if(typeof value?.$ref=="string"&&Object.keys(value).length>1&&parts.push(value),!seen.has(at2)){seen.add(at2),parts.
+push(at2),isNullable||=at2.nullable===!0||at2.type==="null"||list(at2.type).includes("null"),list(at2.allOf).slice(0,PARTS_MAX).forEach(gather);for(let[member,how]of[
+["oneOf","One of"],["anyOf","Any of"]]){let all=list(at2[member]).slice(0,100),options=all.filter(one=>object(resolved(document,one)).type!=="null");isNullable||=
+options.length<all.length,options.length===1?gather(options[0]):options.length>1&&choices.push({how,options,...told(at2.discriminator,options)})}}};gather(given);
+let words2=Object.fromEntries(WORDS.map(word=>[word,parts.find(part=>part[word]!==void 0)?.[word]])),properties=new Map,required=new Set;for(let part of parts){
+for(let[name,value]of members(part.properties))properties.size<100&&!properties.has(name)&&properties.set(name,value);for(let name of list(part.required).slice(
+0,100))required.add(text(name))}let isList=words2.type==="array"||list(words2.type).includes("array")||words2.type===void 0&&words2.items!==void 0,shape={name:text(
+words2.title).slice(0,60)||named(given),words:words2,properties:[...properties],required,choices,isList,isNullable};return shapes.set(given,shape),shape}function told(discriminator,options){
+let mapping=members(object(discriminator).mapping),value=option=>mapping.find(([,to])=>text(to)!==""&&(to===option?.$ref||to===named(option)))?.[0]??named(option),
+member=text(object(discriminator).propertyName);return{member,values:member?options.map(value):[]}}function ofOthers(shape){let{additionalProperties:others}=shape.
+words;return others&&typeof others=="object"?others:others===!0&&shape.properties.length===0?{}:null}var insides=new WeakMap;function hasInside(document,schema,looked=0){
+let given=object(schema),known=insides.get(given);if(known!==void 0||looked>LOOK_MAX)return known??!0;insides.set(given,!0);let shape=shapeOf(document,schema),inner=[
+...shape.isList?[shape.words.items,...list(shape.words.prefixItems).slice(0,20)]:[],ofOthers(shape)],found=shape.properties.length>0||shape.choices.length>0||members(
+shape.words.patternProperties).length>0||inner.some(one=>one&&typeof one=="object"&&hasInside(document,one,looked+1));return insides.set(given,found),found}function kind(document,schema,nested=0){
+if(schema===!1)return"nothing";let shape=shapeOf(document,schema),{type,format,const:constant}=shape.words,types=(Array.isArray(type)?type.slice(0,20):[type]).map(
+text).filter(one=>one&&one!=="null"),others=ofOthers(shape),words2;constant!==void 0?words2=`always ${written(constant)}`:shape.isList?words2=nested<NESTED_MAX?
+`list of ${kind(document,shape.words.items,nested+1)}`:"list":shape.properties.length===0&&others?words2=nested<NESTED_MAX?`map of ${kind(document,others,nested+
+1)}`:"map":shape.properties.length>0||types[0]==="object"?words2=shape.name||"object":shape.choices[0]?words2=shape.name||`${shape.choices[0].how.toLowerCase()}\
+ ${shape.choices[0].options.length}`:words2=types.join(" or ")||(shape.isNullable?"":"anything");let more=[format?`(${text(format)})`:"",Array.isArray(shape.words.
+enum)?`: ${shape.words.enum.slice(0,20).map(written).join(", ")}${shape.words.enum.length>20?", …":""}`:""];return[words2+(more[0]?` ${more[0]}`:"")+more[1],shape.
+isNullable?"null":""].filter(Boolean).join(" or ")}function limits(document,schema){let{words:words2}=shapeOf(document,schema),number=value=>typeof value=="numb\
+er"?value:null,range=(least,most,unit)=>{let[from,to]=[number(least),number(most)];return from!==null&&to!==null?from===to?`${from}${unit}`:`${from} to ${to}${unit}`:
+from!==null?`${from} or more${unit}`:to!==null?`at most ${to}${unit}`:""},above=words2.exclusiveMinimum===!0?number(words2.minimum):number(words2.exclusiveMinimum),
+below=words2.exclusiveMaximum===!0?number(words2.maximum):number(words2.exclusiveMaximum),examples=words2.example!==void 0?[words2.example]:list(words2.examples).
+slice(0,3);return[range(words2.exclusiveMinimum===!0?null:words2.minimum,words2.exclusiveMaximum===!0?null:words2.maximum,""),above!==null?`more than ${above}`:
+"",below!==null?`less than ${below}`:"",number(words2.multipleOf)!==null?`a multiple of ${words2.multipleOf}`:"",range(words2.minLength,words2.maxLength," chara\
+cters"),text(words2.pattern)?`matches ${written(words2.pattern)}`:"",range(words2.minItems,words2.maxItems," entries"),words2.uniqueItems===!0?"all different":"",
+range(words2.minProperties,words2.maxProperties," members"),text(words2.contentMediaType),text(words2.contentEncoding),words2.not&&typeof words2.not=="object"?`\
+not ${kind(document,words2.not)}`:"",words2.default!==void 0?`default ${written(words2.default)}`:"",...examples.map(one=>`example ${written(one)}`)].filter(Boolean)}var DEPTH_MAX=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
+given.example)}];let named2=members(given.examples).slice(0,20).map(([name,one])=>({name,value:object(resolved(document,one))})).filter(one=>one.value.value!==void 0);
+if(named2.length>0)return named2.map(({name,value})=>({title:text(value.summary)||name,text:laidOut(value.value)}));if(given.schema===void 0)return[];let made=exampleOf(
+document,given.schema,isRequest);return made===void 0?[]:[{title:"Example",text:laidOut(made)}]}function exampleOf(document,schema,isRequest,above=[],budget={left:VALUES_OF_ONE_MAX}){
+let at2=resolved(document,schema);if(above.length>DEPTH_MAX||budget.left--<=0||above.includes(at2))return;let shape=shapeOf(document,schema),{words:words2}=shape,
+given=[words2.example,list(words2.examples)[0],words2.default,words2.const,list(words2.enum)[0]].find(one=>one!==void 0);if(given!==void 0)return given;let inner=one=>exampleOf(
+document,one,isRequest,[...above,at2],budget);if(shape.isList)return[words2.items===void 0?void 0:inner(words2.items)].filter(one=>one!==void 0);let chosen2=shape.
+choices.map(choice=>({value:inner(choice.options[0]),choice})),type=text(words2.type)||text(list(words2.type).find(one=>one!=="null"));if(shape.properties.length===
+0&&chosen2[0]&&type!=="object")return withTold(chosen2[0].value,chosen2[0].choice);if(shape.properties.length>0||type==="object"||ofOthers(shape)){let own=shape.
+properties.filter(([,one])=>!(isRequest?shapeOf(document,one).words.readOnly:shapeOf(document,one).words.writeOnly)).map(([name,one])=>[name,inner(one)]).filter(
+([,value])=>value!==void 0),others=shape.properties.length===0&&chosen2.length===0?ofOthers(shape):null,other=others&&Object.keys(others).length>0?inner(others):
+void 0;return Object.fromEntries([...own,...chosen2.flatMap(({value,choice})=>Object.entries(object(withTold(value,choice)))),...other!==void 0?[["name",other]]:
+[]])}switch(type){case"string":return ofFormat(text(words2.format));case"integer":case"number":return typeof words2.minimum=="number"?words2.minimum+(words2.exclusiveMinimum===
+!0?1:0):typeof words2.exclusiveMinimum=="number"?words2.exclusiveMinimum+1:0;case"boolean":return!0;default:return}}function withTold(value,choice){return choice.
+member&&choice.values[0]&&value&&typeof value=="object"&&!Array.isArray(value)?Object.fromEntries([[choice.member,choice.values[0]],...Object.entries(value).filter(
+([name])=>name!==choice.member)]):value}function ofFormat(format){switch(format){case"date-time":return"2026-01-31T12:00:00Z";case"date":return"2026-01-31";case"\
+time":return"12:00:00Z";case"uuid":return"3f2b8c1e-5d4a-4e6f-9a7b-0c1d2e3f4a5b";case"email":return"ada@example.com";case"uri":case"url":return"https://example.c\
+om/";case"hostname":return"example.com";case"ipv4":return"192.0.2.1";case"ipv6":return"2001:db8::1";case"byte":return"AA==";default:return"text"}}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500,PATH_CHARS_MAX=500,SUMMARY_CHARS_MAX=300,NAME_CHARS_MAX=100;function operationsOf(document,paths){
+let found=[];for(let[path,given]of Object.entries(object(paths))){if(path.length>PATH_CHARS_MAX)continue;let item=object(resolved(document,given));for(let method of METHODS){
+let value=item[method];if(found.length>=OPERATIONS_MAX)return found;value&&typeof value=="object"&&!Array.isArray(value)&&found.push({place:`${method} ${path}`,
+method,path,value,parameters:parametersOf(document,path,item,value)})}}return found}function parametersOf(document,path,item,value){let found=new Map;for(let one of[
+...list(item.parameters).slice(0,100),...list(value.parameters).slice(0,100)]){let at2=object(resolved(document,one));found.set(`${text(at2.in)} ${text(at2.name)}`,
+at2)}for(let[,name=""]of path.matchAll(/\{([^{}]+)\}/g))found.has(`path ${name}`)||found.set(`path ${name}`,{name,in:"path",required:!0,schema:{type:"string"}});
+return[...found.values()].slice(0,100)}function tagsOf(document,operations){let tags=new Map;for(let one of list(document.tags).slice(0,100))tags.set(nameOf(one?.
+name),{name:nameOf(one?.name),description:text(one?.description),operations:[]});for(let operation of operations){let name=nameOf(list(operation.value.tags)[0]),
+tag=tags.get(name)??{name,description:"",operations:[]};tag.operations.push(operation),tags.set(name,tag)}return[...tags.values()].filter(tag=>tag.operations.length>
+0)}var nameOf=value=>text(value).slice(0,NAME_CHARS_MAX);function summaryOf(value){return text(value.summary).slice(0,SUMMARY_CHARS_MAX)}function has({method,path,
+value},words2){let all=[method,path,summaryOf(value),nameOf(value.operationId),...list(value.tags).slice(0,100).map(nameOf)].join(" ").toLowerCase();return words2.
+every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(one=>members(one).
+map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(scheme.in)} ${text(
+scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],wanted=list(scopes).
+slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
+{children:[i("code",{children:kind(document,schema)})," ",i(Marks,{document,schema})]}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,
+{document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
+schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX2||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
+Inside,{document,schema})});let shape=shapeOf(document,schema),place={document,depth,budget,above:[...above,at2]};if(shape.isList){let first=list(shape.words.prefixItems).
+slice(0,20);return budget.left-=first.length+1,i($,{children:[first.length>0&&i("ul",{class:"schema-members",children:first.map((one,index)=>i(Member,{name:String(
+index),place:{...place,schema:one}},index))}),i(Inside,{...place,schema:shape.words.items,depth:depth+1})]})}let others=ofOthers(shape),patterns=members(shape.words.
+patternProperties);return budget.left-=shape.properties.length+patterns.length+1,i($,{children:[shape.properties.length+patterns.length>0&&i("ul",{class:"schema\
+-members",children:[shape.properties.map(([name,member])=>i(Member,{name,isRequired:shape.required.has(name),place:{...place,schema:member}},name)),patterns.map(
+([pattern,member])=>i(Member,{name:`/${pattern}/`,place:{...place,schema:member}},`/${pattern}`))]}),others&&(shape.properties.length>0||hasInside(document,others))&&
+i("ul",{class:"schema-members",children:i(Member,{name:"any name",place:{...place,schema:others}})}),shape.choices.map((choice,index)=>i(Alternatives,{document,
+choice,budget},index))]})}function Member({name,isRequired,place}){let{document,schema,depth=0}=place;return i("li",{children:[i("code",{children:name}),isRequired&&
+" *"," ",i("small",{children:kind(document,schema)})," ",i(Marks,{document,schema}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,{...place,
+depth:depth+1})]})}function Alternatives({document,choice,budget}){return budget.left-=choice.options.length,i("div",{class:"schema-members",children:[i("p",{children:[
+choice.how,choice.member&&i($,{children:[", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i($,{children:[
+i("code",{children:kind(document,option)}),choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,option)||
+text(shapeOf(document,option).words.description)?i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,
+schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{
+tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
+deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children,most=WORDS_MAX}){
+let words2=text(children);return words2?words2.length>most?i("p",{class:"as-written",children:[words2.slice(0,most),"…"]}):i(Markdown,{text:words2}):null}function Folded({
+title,isKept,children}){let[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return i("details",{onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[
+i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
+text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
+example??list(words2.examples)[0]??words2.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
+null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
+`):laidOut(value),FORMS=["application/x-www-form-urlencoded","multipart/form-data"];function startOf(document,type,media){let{schema}=object(media),isBinary=one=>{
+let{words:words2}=shapeOf(document,one);return words2.format==="binary"||text(words2.contentMediaType)!==""&&!words2.contentEncoding};if(FORMS.includes(type.toLowerCase().
+split(";")[0]?.trim()??"")){let shape=shapeOf(document,schema),example2=object(object(media).example??exampleOf(document,schema,!0));return{text:"",fields:shape.
+properties.filter(([,one])=>shapeOf(document,one).words.readOnly!==!0).map(([name,one])=>({name,schema:one,isRequired:shape.required.has(name),isFile:isBinary(one),
+isList:shapeOf(document,one).isList,value:isBinary(one)?null:typedAs(Object.hasOwn(example2,name)?example2[name]:void 0)}))}}if(schema!==void 0&&isBinary(schema)||
+/^(image|audio|video|font)\/|octet-stream|\/(pdf|zip|gzip)\b/.test(type))return{text:"",file:null};let example=examplesOf(document,media,!0)[0]?.text??"";return{
+text:/json/i.test(type)||object(media).example!==void 0||object(media).examples!==void 0||!/^[{[]/.test(example)?example:""}}function withBody(prepared,type,body){
+let[name=""]=type.split(";"),kindOf=["Content-Type",type],filled=(body.fields??[]).flatMap(({name:field,value,isList})=>(typeof value=="string"?(isList?value.split(
+`
+`):[value]).filter(Boolean):value?[value]:[]).map(one=>[field,one])),typed={...prepared,headers:[...prepared.headers,kindOf]};if(!type||type.includes("*"))return prepared;
+if(body.fields&&name.trim().toLowerCase()==="multipart/form-data"){let form=new FormData;for(let[field,value]of filled)form.append(field,value);return{...prepared,
+body:form,curl:filled.map(([field,value])=>typeof value=="string"?`--form-string ${shell(`${field}=${value}`)}`:`-F ${shell(`${field}=@${value.name}`)}`)}}if(body.
+fields){let pairs=new URLSearchParams(filled.map(([field,value])=>[field,String(value)]));return{...typed,body:String(pairs),curl:[`--data-raw ${shell(String(pairs))}`]}}
+return body.file!==void 0?body.file?{...typed,body:body.file,curl:[`--data-binary ${shell(`@${body.file.name}`)}`]}:prepared:body.text?{...typed,body:body.text,
+curl:[`--data-raw ${shell(body.text)}`]}:prepared}var usable=caller=>ownKeys.value.filter(one=>one.product===caller.product),chosen=caller=>caller.chosen===null?usable(caller).at(-1):usable(caller).find(one=>one.
+id===caller.chosen);function keyOf(caller){return chosen(caller)?.key??caller.pasted.trim()}function KeyField({api,caller}){if(!api.key_header)return null;let what=api.
+token_path?"access token":"key",own=api.token_path?[]:usable(caller.value),one=api.token_path?void 0:chosen(caller.value);return i($,{children:[own.length>0&&i(
+Field,{label:"Key",children:i("select",{value:one?.id??"",onChange:event=>{caller.value={...caller.value,chosen:event.currentTarget.value}},children:[own.map(({
+id,tail,application})=>i("option",{value:id,children:["…",tail," of ",application]},id)),i("option",{value:"",children:"another one"})]})}),!one&&i(Field,{label:`\
+Your ${what}`,hint:i($,{children:["It goes to the gateway alone, and is not kept. ",api.token_path?i($,{children:["Tokens are given at ",i("code",{children:api.
+token_path}),"."]}):i($,{children:["None yet? ",i("a",{href:link(["products",caller.value.product]),children:"Choose a plan"}),"."]})]}),children:i("input",{name:"\
+key",type:"password",autocomplete:"off",maxLength:4096,required:!0,value:caller.value.pasted,onInput:event=>{caller.value={...caller.value,pasted:event.currentTarget.
+value}}})})]})}var ANSWER_MS_MAX=2e4,SHOWN_BYTES_MAX=1e5,LAID_OUT_CHARS_MAX=3e5,LEVELS_MAX=30;function keyHeaders(api,key){return api.key_header&&key?[[api.key_header,api.token_path?
+`Bearer ${key}`:key]]:[]}function isReachable(api){return facts.value?.try_it===!0&&new URL(base(api)).origin===new URL(facts.value.gateway_url).origin}var OWN=[
+"accept","authorization","content-type"];function isAsked(api,parameter){let name=text(parameter?.name).toLowerCase();return name!==""&&!(text(parameter?.in)===
+"header"&&(OWN.includes(name)||name===api.key_header.toLowerCase()))}function prepare(document,api,method,path,given,key){let query=[],headers=[],cookies=[],filled=path.
+replace(/[?#]/g,encodeURIComponent);for(let{parameter,value}of given){let name=text(parameter?.name),place=text(parameter?.in);if(!isAsked(api,parameter)||value===
+""&&place!=="path")continue;let pairs=serialised(document,parameter,value);place==="path"?filled=filled.replaceAll(`{${name}}`,()=>pairs[0]?.[1]??""):place==="q\
+uery"?query.push(...pairs.map(([one,words2])=>`${encodeURIComponent(one)}=${words2}`)):place==="cookie"?cookies.push(...pairs.map(([one,words2])=>`${one}=${words2}`)):
+place==="header"&&headers.push([name,pairs[0]?.[1]??""])}let root=base(api),url=root.replace(/\/$/,"")+(filled.startsWith("/")?filled:`/${filled}`);if(/\/(\.|%2e){1,2}(\/|$)/i.
+test(filled)||!new URL(url).href.startsWith(new URL(root).href))throw new Error("This path leads out of the API, so it is not called.");headers.push(...keyHeaders(
+api,key));for(let[name,value]of headers)try{new Headers([[name,value]])}catch{throw new Error(`The header ${name} cannot have this name or value.`)}return{method:method.
+toUpperCase(),url:url+(query.length>0?`?${query.join("&")}`:""),headers,body:null,cookies,curl:[]}}function serialised(document,parameter,typed){let name=text(parameter.
+name),place=text(parameter.in),code=place==="header"||place==="cookie"?one=>one:encodeURIComponent,style=text(parameter.style)||(place==="query"||place==="cooki\
+e"?"form":"simple"),explodes=typeof parameter.explode=="boolean"?parameter.explode:style==="form"||style==="deepObject",before=style==="label"?".":style==="matr\
+ix"?`;${encodeURIComponent(name)}=`:"",type=parameter.content?"":typeOf(document,parameter.schema);if(type==="array"){let entries=typed.split(`
+`).map(one=>one.trim()).filter(Boolean).map(code);if(place==="query"&&explodes)return entries.map(one=>[name,one]);let between=style==="spaceDelimited"?"%20":style===
+"pipeDelimited"?"%7C":",";return[[name,before+entries.join(between)]]}if(type==="object"){let value;try{value=JSON.parse(typed)}catch{throw new Error(`${name} m\
+ust be JSON.`)}let pairs=members(value).map(([member,one])=>[member,code(typeof one=="string"?one:JSON.stringify(one))]);return place==="query"&&style==="deepOb\
+ject"?pairs.map(([member,one])=>[`${name}[${member}]`,one]):place==="query"&&explodes?pairs:[[name,before+pairs.map(([member,one])=>code(member)+(explodes?"=":"\
+,")+one).join(",")]]}return[[name,before+code(typed)]]}function typeOf(document,schema){let at2=object(resolved(document,schema));return text(at2.type)||text(list(
+at2.type).find(one=>one!=="null"))||(at2.properties?"object":at2.items?"array":"")}function curl(prepared){let lines=prepared.headers.map(([name,value])=>`-H ${shell(
+`${name}: ${value}`)}`),cookies=prepared.cookies.length>0?[`-b ${shell(prepared.cookies.join("; "))}`]:[];return[`curl -X ${prepared.method} ${shell(prepared.url)}`,
+...lines,...cookies,...prepared.curl].join(` \\
+  `)}async function send({method,url,headers,body}){let from=performance.now(),response;try{response=await fetch(url,{method,headers,...body!==null&&{body},credentials:"\
+omit",referrerPolicy:"no-referrer",redirect:"manual",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch(failure){throw failure.name==="TimeoutEr\
+ror"?new Error(`There was no answer within ${ANSWER_MS_MAX/1e3} seconds.`):new Error(unreached(url))}if(response.type==="opaqueredirect")throw new Error("The AP\
+I answered with a redirect, which this page does not follow. The curl line shows where it leads.");let type=response.headers.get("content-type")??"",found=await beginning(
+response,SHOWN_BYTES_MAX);return{status:response.status,words:response.statusText,ms:performance.now()-from,bytes:found.bytes,isCut:found.isCut,headers:[...response.
+headers],text:isText(type)?found.isCut?found.text:laidOut2(found.text):null}}function unreached(url){return`The browser could not reach ${new URL(url).origin}, \
+or may not read its answer. Check your network, and try the curl line in a terminal: if that works, the portal's operators must look at this API, which does not\
+ let pages of the portal read what it answers.`}var isText=type=>/^$|^text\/|[/+](json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|problem)\b/i.
+test(type);async function beginning(response,most){let reader=response.body?.getReader(),decoder=new TextDecoder,text2="",bytes2=0;try{for(;reader&&bytes2<=most;){
+let{done,value}=await reader.read();if(done)return{text:text2,bytes:bytes2,isCut:!1};text2+=decoder.decode(bytes2+value.length>most?value.subarray(0,most-bytes2):
+value,{stream:!0}),bytes2+=value.length}}catch{}return reader?.cancel().catch(()=>{}),{text:text2,bytes:Math.min(bytes2,most),isCut:!!reader}}function laidOut2(body){
+try{JSON.parse(body)}catch{return body}let shown=[],chars=0,level=0,isOpened=!1,put=words2=>{shown.push(words2),chars+=words2.length};for(let[token]of body.matchAll(
+/"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g)){if(chars>LAID_OUT_CHARS_MAX)return body;let closes=token==="}"||token==="]";closes&&(level-=1),closes!==isOpened&&
+put(line(level)),isOpened=token==="{"||token==="[",isOpened&&(level+=1),put(token===","?token+line(level):token===":"?": ":token)}return shown.join("")}var line=level=>`\
+
+${"  ".repeat(Math.min(level,LEVELS_MAX))}`;function TryOperation({document,api,operation,caller}){let parameters=operation.parameters.filter(one=>isAsked(api,one)),requestBody=object(resolved(document,operation.
+value.requestBody)),content=["get","head"].includes(operation.method)?[]:members(requestBody.content),[given,setGiven]=w(()=>parameters.map(one=>initial(document,
+one))),[type,setType]=w(content[0]?.[0]??""),[body,setBody]=w(()=>startOf(document,content[0]?.[0]??"",content[0]?.[1])),choose=next=>{setType(next),setBody(startOf(
+document,next,content.find(([one])=>one===next)?.[1]))},values=parameters.map((parameter,index)=>({parameter,value:given[index]??""})),isRequired=requestBody.required===
+!0,key=keyOf(caller.value);return i(CallForm,{api,caller,secret:key,prepared:secret=>withBody(prepare(document,api,operation.method,operation.path,values,secret),
+type,body),children:[parameters.length>0&&i("div",{class:"form",children:parameters.map((parameter,index)=>i(Input,{document,name:text(parameter?.name),place:text(
+parameter?.in),schema:parameter?.schema,isRequired:parameter?.required===!0||parameter?.in==="path",value:given[index]??"",change:value=>setGiven(given.map((old,at2)=>at2===
+index?value:old))},index))}),content.length>1&&i(Field,{label:"Type of the body",children:i("select",{value:type,onChange:event=>choose(event.currentTarget.value),
+children:content.map(([one])=>i("option",{children:one},one))})}),body.fields?i("div",{class:"form",children:body.fields.map((field,index)=>{let change=value=>setBody(
+{...body,fields:body.fields?.map((old,at2)=>at2===index?{...old,value}:old)});return field.isFile?i(Field,{label:labelled(field.name,field.isRequired),hint:"a f\
+ile",children:i("input",{type:"file",required:field.isRequired,onChange:event=>change(event.currentTarget.files?.[0]??null)})},field.name):i(Input,{document,name:field.
+name,place:"",schema:field.schema,isRequired:field.isRequired,value:typeof field.value=="string"?field.value:"",change},field.name)})}):content.length>0&&(body.
+file!==void 0?i(Field,{label:labelled(`Body: ${type}`,isRequired),children:i("input",{type:"file",required:isRequired,onChange:event=>setBody({...body,file:event.
+currentTarget.files?.[0]??null})})}):i(Field,{label:labelled(`Body: ${type}`,isRequired),children:i("textarea",{class:"mono",spellcheck:!1,rows:Math.min(16,Math.
+max(4,body.text.split(`
+`).length)),required:isRequired,value:body.text,onInput:event=>setBody({...body,text:event.currentTarget.value})})})),values.some(({parameter,value})=>parameter?.
+in==="cookie"&&value)&&i(Note,{children:"Browsers do not let pages send cookies to an API: the curl line has them."})]})}function CallForm({api,caller,secret,prepared,
+children}){let[busy,setBusy]=w(!1),[answer,setAnswer]=w(null),[failure,setFailure]=w(null),submit=async event=>{event.preventDefault(),setBusy(!0),setFailure(null),
+setAnswer(null);try{setAnswer(await send(prepared(secret)))}catch(failed){setFailure(failed)}finally{setBusy(!1)}},command="",shown="",fault=null;try{command=curl(
+prepared(secret||"YOUR_KEY")),shown=curl(prepared(secret?"********":"YOUR_KEY"))}catch(failed){fault=failed}return i("form",{class:"stack try",onSubmit:event=>{
+submit(event)},children:[i(KeyField,{api,caller}),children,fault!==null&&i(Note,{tone:"warn",icon:"alert",children:fault.message}),command&&i("pre",{class:"line",
+children:[i("code",{children:shown}),i(Copy,{text:command,label:"Copy the curl line"})]}),isReachable(api)?i("p",{class:"row",children:[i(Button,{type:"submit",
+kind:"primary",icon:"play",disabled:busy,children:busy?"Sending":"Send"}),i("small",{children:"A real call: it counts against the limits of your key."})]}):i(Note,
+{children:"This API has a host of its own, which pages of the portal do not call. Use the curl line."}),i("div",{role:"status",children:answer&&i("p",{class:"ro\
+w",children:[i(Badge,{tone:answer.status>=500?"bad":answer.status>=400?"warn":"ok",children:answer.status}),i("span",{children:[answer.words," in ",duration(answer.
+ms*1e3),", ",answer.isCut&&"more than ",bytes(answer.bytes)]})]})}),failure!==null&&i(ErrorBox,{failure}),answer&&i(Answered,{answer})]})}function Answered({answer}){
+let plain2=words2=>words2.split(/([\n\t])/).map(one=>one===`
+`||one==="	"?one:visible(one)).join("");return i("div",{class:"stack",role:"group","aria-label":"Answer",children:[i("details",{children:[i("summary",{children:[
+answer.headers.length," headers that this page may read"]}),i("pre",{class:"answer",tabIndex:0,children:answer.headers.map(([name,value])=>plain2(`${name}: ${value}`)).
+join(`
+`)})]}),answer.text===null?i("p",{children:"The body is no text, and not shown."}):answer.text?i("pre",{class:"answer",tabIndex:0,children:plain2(answer.text)}):
+i("p",{children:"There is no body."}),answer.isCut&&i("small",{children:"The rest of the body is not shown."})]})}var labelled=(name,isRequired)=>`${name}${isRequired?
+" *":""}`;function Input({document,name,place,schema,isRequired,value,change}){let{words:words2}=shapeOf(document,schema),type=typeOf(document,schema),options=list(
+words2.enum).length>0?list(words2.enum).slice(0,100).map(written):type==="boolean"?["true","false"]:[],what=[place,kind(document,schema).slice(0,80)].filter(Boolean).
+join(", "),own={required:isRequired,value,class:"mono",spellcheck:!1},typed=event=>change(event.currentTarget.value);return i(Field,{label:labelled(name,isRequired),
+hint:type==="array"?`${what}; one a line`:type==="object"?`${what}; JSON`:what,children:options.length>0&&type!=="array"?i("select",{required:isRequired,value,onChange:typed,
+children:[(!isRequired||!value)&&i("option",{value:"",children:isRequired?"":"not sent"}),value&&!options.includes(value)&&i("option",{children:value}),options.
+map(one=>i("option",{children:one},one))]}):type==="array"||type==="object"?i("textarea",{rows:2,...own,onInput:typed}):i("input",{...own,inputMode:type==="inte\
+ger"?"numeric":type==="number"?"decimal":void 0,onInput:typed})})}function TryQuery({api,caller}){let[query,setQuery]=w(`{
+  __typename
+}`),[variables,setVariables]=w(""),prepared=secret=>{let values;try{values=variables.trim()?JSON.parse(variables):void 0}catch{throw new Error("The variables mu\
+st be JSON.")}let content=JSON.stringify({query,...values!==void 0&&{variables:values}}),own=prepare({},api,"post","/",[],secret);return{...own,url:base(api),headers:[
+...own.headers,["Content-Type","application/json"]],body:content,curl:[`--data-raw ${shell(content)}`]}};return i(CallForm,{api,caller,secret:keyOf(caller.value),
+prepared,children:[i(Field,{label:"Query",children:i("textarea",{class:"mono",spellcheck:!1,rows:8,required:!0,value:query,onInput:event=>setQuery(event.currentTarget.
+value)})}),i(Field,{label:"Variables",hint:'JSON, such as { "id": 7 }; may be empty',children:i("textarea",{class:"mono",spellcheck:!1,rows:3,value:variables,onInput:event=>setVariables(
+event.currentTarget.value)})})]})}var DESCRIPTION_MAX=5e4;function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===
+null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},
+[wanted]);let{operation:{method,path,value,place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.
+target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?
+"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&" (deprecated)"]})]})}),
+wasOpen&&i(Contents,{...shown})]})}function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),
+needs=securityOf(document,operation);return i("div",{class:"body stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),(text(value.operationId)||
+needs.length>0)&&i("p",{children:i("small",{children:[text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.
+length>0&&i($,{children:["Its document asks for: ",needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type",
+"Meaning"],children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.
+deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(
+Words,{children:one?.description})})]},index))}),members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(
+([type])=>type).join(", ")}`,children:()=>i("div",{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),
+members(value.responses).map(([status,given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",
+text(answer.description).slice(0,200)]}),children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&
+operation.method!=="trace"&&i(Folded,{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({
+name,heads,children}){return i("div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:heads.map(head=>i("th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??
+object(members(value?.content)[0]?.[1]).schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i(
+"small",{class:"limit",children:one})]},index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i(
+"div",{class:"stack",children:[text(answer.description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the respo\
+nse",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"\
+row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},
+name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads t\
+o: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,
+isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),
+object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).
+examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),
+i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.
+length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("l\
+i",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase(),
+" ",i("code",{children:one.path})," ",summaryOf(one.value)]})},one.place))]},name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(
+resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path}),
+" ",summaryOf(value)]}),children:()=>i("div",{class:"stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),members(body.content).length>0&&
+i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(
@@ -396,78 +621,83 @@ let params={protocolVersion:`"${LEGACY}"`,capabilities:"{}",clientInfo:JSON.stri
 this.session=header(begun.tried,"mcp-session-id"),this.version=String(begun.message.result.protocolVersion??LEGACY),await this.post("POST",'{"jsonrpc":"2.0","me\
 thod":"notifications/initialized"}',{});return}if(begun.tried.steps.some(step=>step.decision==="refuse")||!begun.tried.upstream?.status)throw new Refused(begun);
 if(this.version=MODERN,!(await this.send("server/discover",{})).message?.result)throw this.version=null,new Refused(begun)}async send(method,params,name){let id=++this.
-ids,lines={},members={...params};this.version===MODERN&&(members._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}c\
-lientCapabilities`]:{}}),lines["Mcp-Method"]=method,name!==void 0&&(lines["Mcp-Name"]=encoded(name)));let written2=Object.entries(members).map(([member,text2])=>`${JSON.
+ids,lines={},members2={...params};this.version===MODERN&&(members2._meta=JSON.stringify({[`${META}protocolVersion`]:MODERN,[`${META}clientInfo`]:CLIENT,[`${META}\
+clientCapabilities`]:{}}),lines["Mcp-Method"]=method,name!==void 0&&(lines["Mcp-Name"]=encoded(name)));let written2=Object.entries(members2).map(([member,text2])=>`${JSON.
 stringify(member)}:${text2}`).join(","),tried=await this.post("POST",`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":{${written2}}}`,lines);
-return{tried,...read(tried,id)}}post(method,body,lines){let headers={Accept:"application/json, text/event-stream",...lines};return body&&(headers["Content-Type"]=
+return{tried,...read2(tried,id)}}post(method,body,lines){let headers={Accept:"application/json, text/event-stream",...lines};return body&&(headers["Content-Type"]=
 "application/json"),this.session&&(headers["Mcp-Session-Id"]=this.session),this.version&&(headers["MCP-Protocol-Version"]=this.version),this.transport(method,body,
 headers)}};function header(tried,name){return tried.headers.find(([own])=>own.toLowerCase()===name)?.[1]??null}function encoded(text2){return/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
-test(text2)&&!text2.startsWith("=?base64?")?text2:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text2)))}?=`}function read(tried,id){if(tried.
+test(text2)&&!text2.startsWith("=?base64?")?text2:`=?base64?${btoa(String.fromCharCode(...new TextEncoder().encode(text2)))}?=`}function read2(tried,id){if(tried.
 body_truncated)return{message:null,fault:"The answer is longer than can be shown here."};let texts=(header(tried,"content-type")??"").startsWith("text/event-str\
 eam")?events(tried.body):[tried.body];for(let text2 of texts)try{let message=JSON.parse(text2);if(message?.id===id||message?.error&&texts.length===1)return{message,
 fault:message.error?String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There \
-is no answer."}}function events(text2){return text2.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line=>line.startsWith("data:")).map(line=>line.slice(
-5).replace(/^ /,"")).join(`
-`)).filter(Boolean)}var TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429],ANSWER_MS_MAX=2e4;function Tools({api}){let[tools,setTools]=w(null),[more,setMore]=w(!1),[failure,setFailure]=w(
-null),[busy,setBusy]=w(!1),list2=async event=>{event.preventDefault();let key=String(new FormData(event.currentTarget).get("key")??"").trim();setBusy(!0),setFailure(
-null);let client=new McpClient(toApi(api,key));try{let found=await client.list("tools/list","tools");setTools(found.slice(0,TOOLS_MAX).map(tool)),setMore(found.
-length>TOOLS_MAX)}catch(failed){setFailure(failed.message)}finally{client.end(),setBusy(!1)}},what=api.token_path?"access token":"key";return i(Panel,{title:"To\
-ols",children:[i("form",{class:"body row",onSubmit:event=>{list2(event)},children:[api.key_header&&i(Field,{label:`Your ${what}`,hint:"It goes to the gateway al\
-one, and is not kept.",children:i("input",{name:"key",type:"password",autocomplete:"off",maxLength:4096,required:!0})}),i(Button,{type:"submit",kind:"primary",disabled:busy,
-children:"List its tools"})]}),i("div",{class:"body stack",role:"status",children:[failure!==null&&i(ErrorBox,{failure}),tools?.length===0&&i("p",{children:"It \
-offers no tools to this caller."}),tools&&more&&i(Note,{tone:"warn",icon:"alert",children:["The first ",TOOLS_MAX," tools are shown."]}),tools?.map((one,index)=>i(
-Folded,{title:i($,{children:[i("code",{children:i(Text,{children:one.name})})," ",i(Text,{children:one.title})]}),children:()=>i($,{children:[i("p",{class:"as-w\
-ritten",children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]})},index))]})]})}function tool(value){let text2=one=>typeof one=="string"?
-one.slice(0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.inputSchema}}function toApi(api,key){
-return async(method,body,lines)=>{let headers=key?{...lines,[api.key_header]:api.token_path?`Bearer ${key}`:key}:lines,response;try{response=await fetch(base(api),
-{method,headers,...body&&{body},credentials:"omit",referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch{
-throw new Error("The browser could not reach the API. Perhaps the portal's operators do not let its pages call APIs.")}let text2=await start(response);if(REFUSALS.
-includes(response.status))throw new Error(`The gateway answered with status ${response.status}: ${reason(text2)}`);return{status:response.status,headers:[...response.
-headers],body:text2,body_truncated:text2.length>=ANSWER_BYTES,steps:[],upstream:{status:response.status}}}}async function start(response){let reader=response.body?.
-getReader(),decoder=new TextDecoder,text2="";for(;reader&&text2.length<ANSWER_BYTES;){let{done,value}=await reader.read();if(done)break;text2+=decoder.decode(value,
-{stream:!0})}return reader?.cancel().catch(()=>{}),text2.slice(0,ANSWER_BYTES)}function reason(body){try{let said=JSON.parse(body),text2=said.error?.message??said.
-error??said.message;if(typeof text2=="string")return text2.slice(0,300)}catch{}return"it says no reason."}var METHODS=["get","post","put","patch","delete","head","options","trace"],OPERATIONS_MAX=500;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(
-`products/${segment(product)}/apis/${segment(id)}`),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)
+is no answer."}}function events(text2){return text2.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line2=>line2.startsWith("data:")).map(line2=>line2.
+slice(5).replace(/^ /,"")).join(`
+`)).filter(Boolean)}var TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429];function Tools({api,caller}){let[tools,setTools]=w(null),[more,setMore]=w(!1),[failure,setFailure]=w(null),
+[busy,setBusy]=w(!1),list2=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let client=new McpClient(toApi(api,keyOf(caller.value)));try{let found=await client.
+list("tools/list","tools");setTools(found.slice(0,TOOLS_MAX).map(tool)),setMore(found.length>TOOLS_MAX)}catch(failed){setFailure(failed.message)}finally{client.
+end(),setBusy(!1)}};return i(Panel,{title:"Tools",children:[i("form",{class:"body row",onSubmit:event=>{list2(event)},children:[i(KeyField,{api,caller}),i(Button,
+{type:"submit",kind:"primary",disabled:busy,children:"List its tools"})]}),i("div",{class:"body stack",role:"status",children:[failure!==null&&i(ErrorBox,{failure}),
+tools?.length===0&&i("p",{children:"It offers no tools to this caller."}),tools&&more&&i(Note,{tone:"warn",icon:"alert",children:["The first ",TOOLS_MAX," tools\
+ are shown."]}),tools?.map((one,index)=>i(Folded,{title:i($,{children:[i("code",{children:i(Text,{children:one.name})})," ",i(Text,{children:one.title})]}),children:()=>i(
+$,{children:[i("p",{class:"as-written",children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]})},index))]})]})}function tool(value){let text2=one=>typeof one==
+"string"?one.slice(0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.inputSchema}}function toApi(api,key){
+return async(method,body,lines)=>{let headers={...lines,...Object.fromEntries(keyHeaders(api,key))},response;try{response=await fetch(base(api),{method,headers,
+...body&&{body},credentials:"omit",referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch{throw new Error(
+unreached(base(api)))}let{text:text2,isCut}=await beginning(response,ANSWER_BYTES);if(REFUSALS.includes(response.status))throw new Error(`The gateway answered w\
+ith status ${response.status}: ${reason(text2)}`);return{status:response.status,headers:[...response.headers],body:text2,body_truncated:isCut,steps:[],upstream:{
+status:response.status}}}}function reason(body){try{let said=JSON.parse(body),text2=said.error?.message??said.error??said.message;if(typeof text2=="string")return text2.
+slice(0,300)}catch{}return"it says no reason."}var OPEN_MAX=10,TAG_WORDS_MAX=5e3;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,
+id]),caller=b(()=>D({product,chosen:null,pasted:""}),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)
 return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"Product"})}),i("\
-div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.kind==="graphql"&&typeof document==
-"string"&&i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})}),document&&typeof document=="object"&&i(Operations,{document,
-api}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),i(Tools,{api})]}),!document&&api.kind!==
-"mcp"&&i(Empty,{title:"This API has no documentation"}),i("p",{children:i(LinkButton,{kind:"primary",href:link(["products",product]),children:"Get access"})})]})}
-function Operations({document,api}){let operations=[];for(let[path,item]of Object.entries(object(document.paths)))for(let method of METHODS){let value=object(item)[method];
-value&&typeof value=="object"&&operations.length<OPERATIONS_MAX&&operations.push({method,path,value,shared:list(object(item).parameters)})}return i($,{children:[
-text(document.info?.description)&&i(Panel,{class:"prose",children:i(Markdown,{text:text(document.info?.description)})}),operations.map(operation=>i(OperationPanel,
-{document,api,operation},`${operation.method} ${operation.path}`))]})}function OperationPanel({document,api,operation}){let{method,path,value,shared}=operation,
-parameters=[...shared,...list(value.parameters)].map(one=>resolved(document,one)).slice(0,MEMBERS_MAX),body=Object.entries(object(resolved(document,value.requestBody)?.
-content))[0],answers=Object.entries(object(value.responses)).slice(0,MEMBERS_MAX);return i(Panel,{class:"operation",title:i($,{children:[i(Badge,{tone:value.deprecated?
-"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})]}),note:text(value.summary),children:i("div",{class:"body stack",children:[value.deprecated&&
-i("p",{children:"Deprecated."}),text(value.description)&&i(Markdown,{text:text(value.description)}),i("p",{children:i("code",{class:"muted",children:base(api).replace(
-/\/$/,"")+path})}),parameters.length>0&&i("table",{class:"plain",children:[i("caption",{class:"sr",children:"Parameters"}),i("thead",{children:i("tr",{children:[
-i("th",{scope:"col",children:"Parameter"}),i("th",{scope:"col",children:"In"}),i("th",{scope:"col",children:"Type"}),i("th",{scope:"col",children:"Meaning"})]})}),
-i("tbody",{children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required&&" *"]}),i("t\
-d",{children:text(one?.in)}),i("td",{children:kind(document,one?.schema)}),i("td",{children:text(one?.description)})]},index))})]}),body&&i(Folded,{title:`Body:\
- ${body[0]}`,children:()=>i(Schema,{document,schema:object(body[1]).schema})}),answers.map(([status,answer])=>{let shown=resolved(document,answer),content=Object.
-entries(object(shown?.content))[0];return i(Folded,{title:`${status} ${text(shown?.description)}`,children:()=>content?i(Schema,{document,schema:object(content[1]).
-schema}):i("p",{children:"No body."})},status)})]})})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
-value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80;function Search(){let[words,setWords]=w(""),found=useLoaded(async()=>({products:(await get("products")).products,pages:(await get("pages")).pages}),
-[developer.value?.id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words.toLowerCase().split(/\s+/).filter(Boolean),
-has=text2=>wanted.every(word=>text2.toLowerCase().includes(word)),hits=!wanted.length||!found.value?[]:[...found.value.products.filter(one=>has([one.name,one.summary,
-...one.apis.map(api=>`${api.name} ${api.listen_path}`)].join(" "))).map(one=>({to:link(["products",one.id]),title:one.name,text:one.summary})),...found.value.pages.
-filter(one=>has(`${one.title} ${one.text}`)).map(one=>({to:link(["pages",one.id]),title:one.title,text:around(one.text,wanted[0]??"")}))];return i($,{children:[
-i("h1",{class:"page",children:"Search"}),i(Field,{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words,onInput:event=>setWords(event.currentTarget.
-value)})}),i("p",{role:"status",class:"sr",children:wanted.length?`${hits.length} found`:""}),wanted.length>0&&hits.length===0&&i(Empty,{icon:"search",title:"No\
-thing found"}),i("ul",{class:"cards",children:hits.map(hit=>i("li",{class:"panel card",children:[i("h2",{children:i("a",{href:hit.to,children:hit.title})}),i("p",
-{children:hit.text})]},hit.to))})]})}function around(text2,word){let at2=Math.max(0,text2.toLowerCase().indexOf(word)-AROUND);return`${at2>0?"…":""}${text2.slice(
-at2,at2+2*AROUND)}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
+div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.key_header&&i("p",{class:"needs",
+children:["Calls need ",api.token_path?"an access token":"a key"," in the header ",i("code",{children:api.key_header}),"."]}),api.kind==="graphql"&&typeof document==
+"string"&&i("div",{class:facts.value?.try_it?"beside":"",children:[facts.value?.try_it&&i(Panel,{title:"Query",children:i("div",{class:"body",children:i(TryQuery,
+{api,caller})})}),i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})})]}),document&&typeof document=="object"&&i(Operations,
+{document,api,caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),facts.
+value?.try_it&&i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"This API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(
+["products",product]),children:"Plans"})})]})}function Operations({document,api,caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(
+document,document.paths);return{operations:operations2,webhooks:operationsOf(document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words2,
+setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words2.toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.
+operations.filter(one=>has(one,looked))})).filter(tag=>tag.operations.length>0),info=object(document.info),more=safe(text(object(document.externalDocs).url));return i(
+"div",{class:"with-contents",children:[i("nav",{class:"contents","aria-label":"Operations",children:[operations.length>1&&i(Field,{label:"Find an operation",children:i(
+"input",{type:"search",value:words2,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.
+name||"Others"}),i("ul",{children:tag.operations.map(one=>i("li",{children:i("a",{href:link(["products",product,"apis",id],{op:one.place}),"aria-current":wanted===
+one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[i("small",{children:one.method.toUpperCase()})," ",summaryOf(one.value)||one.path]})},one.place))})]},
+tag.name)),seen.length===0&&operations.length>0&&i("p",{role:"status",children:"No operation has these words."})]}),i("div",{children:[i(Panel,{class:"prose",children:[
+i("p",{children:[i("strong",{children:text(info.title).slice(0,TAG_WORDS_MAX)}),text(info.version)&&i("small",{children:[" version ",text(info.version)]})]}),text(
+info.description)&&i(Markdown,{text:text(info.description)}),more&&i("p",{children:i("a",{href:more,rel:"noreferrer",children:text(object(document.externalDocs).
+description)||"More about it"})})]}),seen.map(tag=>i("section",{children:[i("h2",{class:"tag",children:tag.name||(tags.length>1?"Others":"Operations")}),i(Words,
+{most:TAG_WORDS_MAX,children:tag.description}),tag.operations.map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===
+one.place?turn:null},one.place))]},tag.name)),operations.length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhoo\
+ks",children:i("div",{class:"body stack",children:[i("p",{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80,HITS_MAX=50;function Search(){let[words2,setWords]=w(""),found=useLoaded(async()=>{let[products,index,pages]=await Promise.all([get("products"),get(
+"search"),get("pages")]);return{products:products.products,index:index.products,pages:pages.pages}},[developer.value?.id]),entries=b(()=>found.value?entriesOf(found.
+value):[],[found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words2.toLowerCase().split(/\s+/).filter(Boolean),
+hits=wanted.length===0?[]:entries.filter(one=>wanted.every(word=>one.all.includes(word)));return i($,{children:[i("h1",{class:"page",children:"Search"}),i(Field,
+{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words2,onInput:event=>setWords(event.currentTarget.value)})}),i("p",{role:"status",class:hits.
+length>HITS_MAX?"":"sr",children:wanted.length?`${hits.length} found${hits.length>HITS_MAX?`; the first ${HITS_MAX} are shown`:""}`:""}),wanted.length>0&&hits.length===
+0&&found.value&&i(Empty,{icon:"search",title:"Nothing found"}),i("ul",{class:"cards",children:hits.slice(0,HITS_MAX).map((hit,index)=>i("li",{class:"panel card",
+children:[i("h2",{children:i("a",{href:hit.to,children:hit.title})}),i("p",{children:[i(Badge,{tone:"muted",children:hit.kind})," ",around(hit.text,wanted)]})]},
+index))})]})}function entriesOf({products,index,pages}){let entry=(kind2,to,title,text2,more="")=>({kind:kind2,to,title,text:text2,all:`${title} ${text2} ${more}`.
+toLowerCase()});return[...products.map(one=>entry("Product",link(["products",one.id]),one.name,[one.summary,plain(index.find(other=>other.id===one.id)?.description??
+"")].filter(Boolean).join(" "),one.apis.map(api=>`${api.name} ${api.listen_path}`).join(" "))),...pages.map(one=>entry("Page",link(["pages",one.id]),one.title,plain(
+one.text))),...index.flatMap(product=>{let{name=product.id,apis=[]}=products.find(one=>one.id===product.id)??{};return product.apis.flatMap(api=>{let place=["pr\
+oducts",product.id,"apis",api.id],own=apis.find(one=>one.id===api.id)?.name??api.id,of=own===name?name:`${own}, ${name}`;return[...api.operations.map(one=>entry(
+"Operation",link(place,{op:`${one.method} ${one.path}`}),`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),
+...api.fields.map(one=>entry("Field",link(place),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(
+at2=>at2>=0).sort((a,b2)=>a-b2)[0]??0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":
+""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let run=async work=>{try{await work(),found.again(),await load()}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{
 class:"page-head",children:[i("h1",{children:"Teams"}),i(Button,{icon:"plus",onClick:()=>setAsked("new"),children:"New team"})]}),found.value?.teams.map(team=>i(
 Panel,{title:team.name,actions:team.role==="owner"&&i(Button,{icon:"plus",onClick:()=>setAsked(team),children:"Invite"}),children:i("ul",{class:"body rows",children:team.
 members.map(member=>i("li",{children:[i("div",{children:[i("strong",{children:i("bdi",{children:member.name})}),i("small",{children:member.mail})]}),i(Badge,{tone:"\
 muted",children:member.role}),(team.role==="owner"||member.id===developer.value?.id)&&team.members.length>1&&i(Button,{kind:"quiet",icon:"trash","aria-label":`R\
 emove ${member.name} from ${team.name}`,onClick:()=>{confirm(`Remove ${member.name} from ${team.name}?`)&&run(()=>call("DELETE",`teams/${team.id}/members/${member.
-id}`))}})]},member.id))})},team.id)),asked&&i(Form,{team:asked,close:()=>setAsked(null),run})]})}function Form({team,close,run}){let send=event=>{event.preventDefault();
+id}`))}})]},member.id))})},team.id)),asked&&i(Form,{team:asked,close:()=>setAsked(null),run})]})}function Form({team,close,run}){let send2=event=>{event.preventDefault();
 let form=new FormData(event.currentTarget),text2=name=>String(form.get(name)??"");run(async()=>{team==="new"?await call("POST","teams",{name:text2("name")}):(await call(
 "POST",`teams/${team.id}/invitations`,{mail:text2("mail"),role:text2("role")}),say("ok","The invitation is on its way.")),close()})};return i(Dialog,{title:team===
-"new"?"New team":`Invite to ${team.name}`,close,children:i("form",{class:"stack",onSubmit:send,children:[team==="new"?i(Field,{label:"Name",children:i("input",{
-name:"name",maxLength:100,required:!0,autofocus:!0})}):i($,{children:[i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",required:!0,autofocus:!0})}),
+"new"?"New team":`Invite to ${team.name}`,close,children:i("form",{class:"stack",onSubmit:send2,children:[team==="new"?i(Field,{label:"Name",children:i("input",
+{name:"name",maxLength:100,required:!0,autofocus:!0})}):i($,{children:[i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",required:!0,autofocus:!0})}),
 i(Field,{label:"Role",children:i("select",{name:"role",children:[i("option",{value:"member",children:"member"}),i("option",{value:"owner",children:"owner"})]})})]}),
 i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:team==="new"?"Create":"Invite"})})]})})}export{ApiDocument,GuidePage,Markdown,Search,Teams};

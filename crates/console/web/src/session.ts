@@ -26,6 +26,12 @@ export const silent = signal<string | null>(null);
 const RANK: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 };
 export const may = (role: Role): boolean => RANK[session.value?.role ?? "viewer"] >= RANK[role];
 
+/** Whether someone is signed in who reaches some APIs only: the whole gateway's calls are closed to them. */
+export const isScoped = (): boolean => !!session.value?.scope;
+
+/** Has the definitions read anew. A change is in service before; who has a scope cannot ask for more. */
+export const reread = async (): Promise<void> => { if (!isScoped()) await get("reload?block=true"); };
+
 /** A scope in words. */
 export const scopeText = (scope?: Scope | null): string => [...(scope?.tags ?? []), ...(scope?.orgs ?? []).map((org) => `organisation ${org}`)].join(", ") || "everything";
 

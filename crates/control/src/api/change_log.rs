@@ -8,7 +8,7 @@ use super::answer::{ControlAnswer, Error, error, ok};
 use super::lists::{Asked, ListPage};
 use super::scoping::Reach;
 use super::store_queues::store_all;
-use crate::audit_file::AuditFile;
+use crate::audit_file::{AuditFile, ToldPlace};
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -23,7 +23,7 @@ use tollgate_admin::{Difference, Operator, Role, users};
 use tollgate_clock::{unix_ns, unix_s};
 use tollgate_data::control_caller::ControlCaller;
 use tollgate_model::events::EventKind;
-use tollgate_observe::events::{EventFacts, EventSinks, GatewayEvent};
+use tollgate_observe::events::{ChainPlace, EventFacts, EventSinks, GatewayEvent};
 use tollgate_store::{DocumentSpace, Store, StoreFault};
 use waiting_entry::WaitingEntry;
 
@@ -99,8 +99,10 @@ impl ChangeLog {
     /// The same for a change of which it was not known at once whether it is to be logged.
     pub(super) fn add_at(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) {
         let entry = self.entry(time, operator, caller, change);
-        self.tell_audit(&entry);
-        self.tell_event(&entry);
+        match &self.audit {
+            Some(audit) => self.tell_audit(audit, &entry),
+            None => self.told_event(&entry).into_iter().for_each(|told| told(ChainPlace::default())),
+        }
         if self.entries.try_send(entry).is_err() {
             let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
             tracing::error!(lost, "a change is missing in the log of changes: too many at once");
@@ -112,31 +114,29 @@ impl ChangeLog {
         self.audit.is_some()
     }
 
-    /// Tells the audit file, and it alone, that somebody made a call. The store keeps a number of entries a day, which nobody should use up so.
+    /// Tells the audit file, but not the store, that somebody made a call. The store keeps a number of entries a day, which nobody should use up so.
     pub(super) fn audit_call(&self, operator: &Operator, caller: Option<ControlCaller>, target: String, status: StatusCode) {
+        let Some(audit) = &self.audit else { return };
         let change = Change { action: "call", kind: "endpoint", target, status: status.as_u16(), ..Change::default() };
-        self.tell_audit(&self.entry(unix_s(), Some(operator), caller, change));
+        self.tell_audit(audit, &self.entry(unix_s(), Some(operator), caller, change));
     }
 
-    fn tell_audit(&self, entry: &ChangeEntry) {
-        if let Some(audit) = &self.audit {
-            audit.append(serde_json::to_value(entry).unwrap_or_default());
-        }
+    /// Has the entry written, and the event told when it is: receivers of events see by its number whether they got all.
+    fn tell_audit(&self, audit: &AuditFile, entry: &ChangeEntry) {
+        audit.append(serde_json::to_value(entry).unwrap_or_default(), self.told_event(entry));
     }
 
-    fn tell_event(&self, entry: &ChangeEntry) {
-        let kind = EventKind::OperatorChange;
-        let Some(sinks) = self.events.as_ref().filter(|sinks| sinks.handle(kind)) else { return };
-        let facts = EventFacts::Operator {
-            user: template_text(&entry.user),
-            address: entry.address.clone().unwrap_or_default(),
-            action: entry.action.clone(),
-            kind: entry.kind.clone(),
-            target: template_text(&entry.target),
-            status: entry.status,
-        };
-        let message = "An operator has changed something.".into();
-        sinks.tell(GatewayEvent { kind, message, unix_ns: unix_ns(), request: String::new(), facts });
+    /// Tells the event of an entry; `None` if nobody listens.
+    fn told_event(&self, entry: &ChangeEntry) -> Option<ToldPlace> {
+        let event = EventKind::OperatorChange;
+        let sinks = self.events.as_ref().filter(|sinks| sinks.handle(event))?.clone();
+        let (user, target, status) = (template_text(&entry.user), template_text(&entry.target), entry.status);
+        let (address, action, kind) = (entry.address.clone().unwrap_or_default(), entry.action.clone(), entry.kind.clone());
+        Some(Box::new(move |place| {
+            let facts = EventFacts::Operator { user, address, action, kind, target, status, place };
+            let message = "An operator has changed something.".into();
+            sinks.tell(GatewayEvent { kind: event, message, unix_ns: unix_ns(), request: String::new(), facts });
+        }))
     }
 
     fn entry(&self, time: u64, operator: Option<&Operator>, caller: Option<ControlCaller>, change: Change) -> ChangeEntry {

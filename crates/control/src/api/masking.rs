@@ -73,7 +73,8 @@ fn without_secrets(control: &Control, kind: &str, body: Bytes) -> Option<Bytes> 
     if body.is_empty() {
         return Some(body);
     }
-    if kind.starts_with("application/json") {
+    // Exports of documents are files for browsers, and JSON too.
+    if kind.starts_with("application/json") || kind.starts_with("application/octet-stream") {
         let mut value = json_document::from_slice::<Value>(&body).ok()?;
         mask_secrets(&mut value, &keys);
         return Some(Bytes::from(format!("{value}\n")));

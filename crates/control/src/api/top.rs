@@ -68,7 +68,7 @@ struct TopRow {
 /// Counted from all requests with Space-Saving, in bounded memory, while somebody asks: the first answer is empty. A value with more than 1/256 of the requests is never missing. Requests of APIs with `do_not_track` are not counted.
 #[utoipa::path(
     get, path = "/tyk/top", tag = "Figures", operation_id = "getTop",
-    security(("secret" = ["viewer", "scope:closed"])),
+    security(("secret" = ["viewer", "scope:query:api"])),
     params(
         ("by" = inline(Option<TopBy>), Query, description = "The field; `api` by default. Keys are hashes.", example = "path"),
         ("api" = Option<String>, Query, description = "Only requests of this API."),

@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tollgate_text::byte_order_mark;
 
 /// While one thread compiles for seconds, the other serves; more threads would take CPU time from the data threads.
 const THREADS: usize = 2;
@@ -106,7 +107,7 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
     let Ok(turn) = workers.requests.clone().acquire_owned().await else { return ended() };
     // Continues even if the caller disconnects: a change is carried out completely.
     let work = workers.threads.spawn(async move {
-        let response = next.run(Request::from_parts(head, Body::from(body.into_bytes()))).await;
+        let response = next.run(Request::from_parts(head, Body::from(unmarked(body.into_bytes())))).await;
         drop((held, turn));
         response
     });
@@ -114,6 +115,12 @@ pub(super) async fn run(State(workers): State<Workers>, request: Request, next: 
         Ok(response) => workers.hold(response),
         Err(_) => ended(),
     }
+}
+
+/// A body without the byte-order mark at its start, whatever it is.
+fn unmarked(body: Bytes) -> Bytes {
+    let mark = body.len() - byte_order_mark::without(&body).len();
+    body.slice(mark..)
 }
 
 /// Reads the rest of a body for a while, and keeps nothing of it.

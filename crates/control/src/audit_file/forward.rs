@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tollgate_model::config::{AuditSyslog, AuditTransport, CollectorTls};
+use tollgate_observe::events::ChainPlace;
 use tollgate_observe::syslog_link::{SyslogLink, SyslogServer};
 use tollgate_tls::collector_config;
 
@@ -23,9 +24,7 @@ const DATAGRAM_BYTES_MAX: usize = 60_000;
 
 /// A line that is in the file.
 pub(super) struct WrittenLine {
-    pub number: u64,
-    pub previous: String,
-    pub hash: String,
+    pub place: ChainPlace,
     /// With its end.
     pub line: String,
     /// Seconds since 1970.
@@ -54,10 +53,10 @@ struct ForwardCounts {
 }
 
 impl WrittenLine {
-    pub(super) fn new((number, previous, hash): (u64, &str, &str), line: &str, entry: &Value) -> Self {
+    pub(super) fn new(place: ChainPlace, line: &str, entry: &Value) -> Self {
         let is_refused = entry.get("status").and_then(Value::as_u64).is_some_and(|status| status >= 400);
         let time = entry.get("time").and_then(Value::as_i64);
-        WrittenLine { number, previous: previous.to_owned(), hash: hash.to_owned(), line: line.to_owned(), time, is_refused }
+        WrittenLine { place, line: line.to_owned(), time, is_refused }
     }
 }
 
@@ -171,7 +170,7 @@ impl LineSender {
         let priority = if line.is_refused { WARNING } else { NOTICE };
         let time = line.time.and_then(|time| Timestamp::from_second(time).ok()).map_or("-".to_owned(), |time| time.to_string());
         let (host, process) = (&self.host, std::process::id());
-        let WrittenLine { number, previous, hash, .. } = line;
+        let ChainPlace { number, previous, hash } = &line.place;
         // The number is the one that RFC 5612 reserves for those who have none of their own.
         let data = format!("[tollgate@32473 seq=\"{number}\" prev=\"{previous}\" hash=\"{hash}\"]");
         format!("<{priority}>1 {time} {host} tollgate {process} audit {data} {text}")

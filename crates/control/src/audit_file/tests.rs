@@ -113,7 +113,7 @@ fn the_thread_writes_what_it_is_told_before_it_ends() {
     let (_directory, path) = written(1);
     let file = AuditFile::open(writer(&path)).expect("it opens");
     for number in 0..1_000 {
-        file.append(json!({"number": number}));
+        file.append(json!({"number": number}), None);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(file.finish());

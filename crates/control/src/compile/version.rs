@@ -141,6 +141,7 @@ fn data_graph(definition: &ApiDefinition, context: &mut Context<'_>) -> Option<U
         tls: context.upstream_tls(definition),
         credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
         client,
+        memory: context.registry.graph_client.1.clone(),
         api_calls: context.registry.api_calls.get().cloned(),
         consumers: context.registry.consumers.clone(),
     };

@@ -3,10 +3,12 @@
 use serde_json::Value;
 use tollgate_balance::TARGETS_MAX;
 use tollgate_data::target_watch::AnswerShape;
+use tollgate_text::byte_order_mark;
 
 /// Reads the URLs of the targets. `Err` says why there are none.
 pub(super) fn targets(answer: &[u8], shape: &AnswerShape) -> Result<Vec<String>, String> {
-    let answer: Value = serde_json::from_slice(answer).map_err(|error| format!("the answer is not JSON: {error}"))?;
+    let answer: Value =
+        serde_json::from_slice(byte_order_mark::without(answer)).map_err(|error| format!("the answer is not JSON: {error}"))?;
     let texts = nested_answers(&answer, shape)?;
     let parents: Vec<&Value> = match (&shape.parent_path, &texts) {
         (None, _) => vec![&answer],

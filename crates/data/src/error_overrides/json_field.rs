@@ -1,5 +1,7 @@
 //! One field of a JSON document of which only the beginning may be known. Reads no further than the field, and needs no memory for the rest.
 
+use tollgate_text::byte_order_mark;
+
 /// The way to a field: names of members and positions in lists.
 #[derive(Debug)]
 pub(super) struct JsonField(Vec<String>);
@@ -27,7 +29,7 @@ impl JsonField {
 
     /// The field's value as a text: what a text says, a number without exponent, a list or an object as it is written.
     pub(super) fn value(&self, json: &[u8]) -> Option<String> {
-        let mut reader = JsonReader { json, at: 0 };
+        let mut reader = JsonReader { json: byte_order_mark::without(json), at: 0 };
         self.0.iter().try_for_each(|name| reader.enter(name))?;
         reader.text()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tollgate_engine::LocalConnector;
 use tollgate_graphql::GraphqlSchema;
 use tollgate_model::api::{GraphqlDefinition, GraphqlRules};
-use tollgate_outbound::CallClient;
+use tollgate_outbound::{CallClient, Shares};
 use tollgate_tls::TlsSettings;
 
 /// No schema: none is looked for.
@@ -51,6 +51,7 @@ pub struct GraphTerms {
     pub tls: TlsSettings,
     pub credentials: Option<String>,
     pub client: Arc<CallClient>,
+    pub memory: Arc<Shares>,
     pub api_calls: Option<Arc<ApiCallQueue>>,
     pub consumers: Consumers,
 }

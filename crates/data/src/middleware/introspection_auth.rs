@@ -20,6 +20,7 @@ use tollgate_http::form::encode_form;
 use tollgate_model::api::{AuthMethod, Introspection, ScopeCheck};
 use tollgate_model::session::AccessRight;
 use tollgate_outbound::{Call, CallClient};
+use tollgate_text::byte_order_mark;
 use tollgate_tls::ServiceKind;
 use tollgate_tls::TlsRules;
 
@@ -115,7 +116,9 @@ impl IntrospectionAuth {
         let (auth_client, call) = (self.auth_client.clone(), self.call(token));
         self.auth_client.spawn(async move {
             let said = match auth_client.call(call).await {
-                Ok(reply) if reply.status.is_success() => serde_json::from_slice(&reply.body).ok().map(Arc::new),
+                Ok(reply) if reply.status.is_success() => {
+                    serde_json::from_slice(byte_order_mark::without(&reply.body)).ok().map(Arc::new)
+                }
                 Ok(reply) => {
                     tracing::warn!(status = reply.status.as_u16(), "a token can't be introspected");
                     None

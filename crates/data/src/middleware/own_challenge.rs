@@ -6,18 +6,21 @@ use super::{Middleware, MiddlewareSource};
 use crate::discovery::PROTECTED_RESOURCE;
 use crate::exchange::{Exchange, Step};
 use crate::response_chain::{ResponseAction, ResponseHead, ResponseStep};
+use std::sync::Arc;
 
 const CHALLENGE: &str = "WWW-Authenticate";
 const PARAMETER: &str = "resource_metadata=\"";
 
 pub(super) struct OwnChallenge {
     /// The path of the gateway's document.
-    path: String,
+    path: Arc<str>,
 }
 
-/// What the challenge of one response is.
+/// What the URL of the document is made of, if the response has a challenge.
 struct ChallengeStep {
-    url: String,
+    scheme: &'static str,
+    authority: Box<[u8]>,
+    path: Arc<str>,
 }
 
 impl OwnChallenge {
@@ -27,15 +30,14 @@ impl OwnChallenge {
             return None;
         }
         let path = format!("{PROTECTED_RESOURCE}{}", definition.proxy.listen_path.trim_end_matches('/'));
-        Some(Box::new(OwnChallenge { path }))
+        Some(Box::new(OwnChallenge { path: path.into() }))
     }
 }
 
 impl Middleware for OwnChallenge {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let host = String::from_utf8_lossy(exchange.request.authority);
-        let url = format!("{}://{host}{}", client_scheme(exchange), self.path);
-        exchange.response.chain.push(ChallengeStep { url });
+        let (scheme, authority) = (client_scheme(exchange), exchange.request.authority.into());
+        exchange.response.chain.push(ChallengeStep { scheme, authority, path: self.path.clone() });
         Step::Next
     }
 }
@@ -49,7 +51,8 @@ impl ResponseStep for ChallengeStep {
         if head.status() == 401
             && let Some(challenge) = head.header(CHALLENGE).and_then(|value| std::str::from_utf8(value).ok())
         {
-            let own = rewritten(challenge, &self.url);
+            let url = format!("{}://{}{}", self.scheme, String::from_utf8_lossy(&self.authority), self.path);
+            let own = rewritten(challenge, &url);
             head.set_header(CHALLENGE, own.as_bytes());
         }
         ResponseAction::Pass

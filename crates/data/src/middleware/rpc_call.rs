@@ -44,10 +44,10 @@ impl RpcCall {
     /// the same.
     fn call_of_head(&self, exchange: &Exchange<'_>) -> Option<Call> {
         let headers = exchange.received();
-        let text = |name: &str| headers.sole(name).and_then(|value| std::str::from_utf8(value).ok());
-        if text("mcp-protocol-version") != Some(Call::NAMED_IN_HEADS) {
+        if headers.sole("mcp-protocol-version") != Some(Call::NAMED_IN_HEADS.as_bytes()) {
             return None;
         }
+        let text = |name: &str| headers.sole(name).and_then(|value| std::str::from_utf8(value).ok());
         Call::of_head(text("mcp-method")?, text("mcp-name"))
     }
 

@@ -20,6 +20,7 @@ use tollgate_http::form::encode_form;
 use tollgate_http::is_value;
 use tollgate_model::api::{UpstreamAuth, UpstreamGrant};
 use tollgate_outbound::{Call, CallClient};
+use tollgate_text::byte_order_mark;
 use tollgate_tls::ServiceKind;
 use tollgate_tls::TlsRules;
 
@@ -167,7 +168,8 @@ async fn token(client: &CallClient, call: TokenCall) -> Result<UpstreamToken, St
     if !reply.status.is_success() {
         return Err(format!("the server answered with status {}", reply.status.as_u16()));
     }
-    let said: Value = serde_json::from_slice(&reply.body).map_err(|_| "the answer is not JSON".to_owned())?;
+    let said: Value =
+        serde_json::from_slice(byte_order_mark::without(&reply.body)).map_err(|_| "the answer is not JSON".to_owned())?;
     let text = said.get("access_token").and_then(Value::as_str).filter(|text| !text.is_empty() && is_value(text.as_bytes()));
     let text = text.ok_or_else(|| "the answer has no access_token".to_owned())?;
     let life_s = said.get("expires_in").and_then(Value::as_u64).unwrap_or(LIFE_S);

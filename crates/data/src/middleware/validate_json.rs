@@ -18,6 +18,7 @@ use std::sync::Arc;
 use tollgate_model::api::BodySchema;
 use tollgate_offload::StartedOnce;
 use tollgate_schema::{BodyValidator, Budget, InvalidBody};
+use tollgate_text::byte_order_mark;
 
 pub(super) struct ValidateJson {
     by_endpoint: EndpointList<Schema>,
@@ -59,7 +60,7 @@ impl Schema {
 
 fn decoded(base64: &str) -> Result<Value, String> {
     let bytes = STANDARD.decode(base64).map_err(|error| format!("not Base64: {error}"))?;
-    serde_json::from_slice(&bytes).map_err(|error| format!("not JSON: {error}"))
+    serde_json::from_slice(byte_order_mark::without(&bytes)).map_err(|error| format!("not JSON: {error}"))
 }
 
 impl Middleware for ValidateJson {

@@ -25,13 +25,21 @@ impl Waf {
         let written = source.definition.tollgate.waf.as_ref().filter(|rules| rules.mode != WafMode::Off)?;
         let registry = source.context.registry;
         match Firewall::compile(&registry.rule_library, &source.context.settings.documents.waf, written) {
-            Ok(firewall) => Some(Box::new(Waf {
-                firewall: Arc::new(firewall),
-                mode: written.mode,
-                body_bytes_max: written.body_max,
-                larger_bodies: written.larger_bodies,
-                threads: registry.body_threads.clone(),
-            })),
+            Ok(firewall) => {
+                for note in firewall.notes() {
+                    // All versions of the API have the same.
+                    if !source.context.problems.iter().any(|known| known.message == *note) {
+                        source.context.warning("$.tollgate.waf", note.clone());
+                    }
+                }
+                Some(Box::new(Waf {
+                    firewall: Arc::new(firewall),
+                    mode: written.mode,
+                    body_bytes_max: written.body_max,
+                    larger_bodies: written.larger_bodies,
+                    threads: registry.body_threads.clone(),
+                }))
+            }
             Err((path, message)) => {
                 // All versions of the API have the same.
                 if !source.context.problems.iter().any(|known| known.path == path && known.message == message) {

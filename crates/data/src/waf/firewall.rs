@@ -3,6 +3,7 @@
 #[path = "rule_library.rs"]
 mod rule_library;
 
+use rule_library::CompiledRules;
 pub use rule_library::RuleLibrary;
 pub use tollgate_waf::InspectionMemory as RequestMemory;
 
@@ -13,7 +14,7 @@ use tollgate_model::config::WafSettings;
 use tollgate_observe::{WafFacts, WafMatch};
 use tollgate_waf::{
     InspectedRequest, InspectedResponse, Inspection, InspectionBudget, InspectionReport, RuleExclusion, RuleMatch, RuleProfile,
-    RuleSelection, Ruleset, TooMuchWork,
+    RuleSelection, TooMuchWork,
 };
 
 /// Work that a data thread has for one request, in bytes that rules read: about half a millisecond.
@@ -21,7 +22,7 @@ const HERE_STEPS_MAX: u64 = 100_000;
 
 /// What inspects the requests of an API.
 pub struct Firewall {
-    rules: Arc<Ruleset>,
+    rules: Arc<CompiledRules>,
     profile: RuleProfile,
     /// Work for one request, and for one response.
     steps_max: u64,
@@ -38,6 +39,11 @@ impl Firewall {
             steps_max: settings.work_max(),
             inspects_responses: written.responses,
         })
+    }
+
+    /// What the rules of its own have that does nothing.
+    pub fn notes(&self) -> &[String] {
+        &self.rules.notes
     }
 
     /// Inspects on a data thread; `None` if it takes more work than that has for it.
@@ -76,7 +82,7 @@ impl Firewall {
             client: job.client,
             id: &job.id,
         };
-        let mut inspection = Inspection::new(&self.rules, &self.profile, InspectionBudget::new(steps_max));
+        let mut inspection = Inspection::new(&self.rules.rules, &self.profile, InspectionBudget::new(steps_max));
         let report = inspection.request(&request, job.path.as_bytes())?;
         let mut found = finding(report, job.is_start());
         found.memory = if self.inspects_responses { inspection.into_memory() } else { None };
@@ -87,7 +93,7 @@ impl Firewall {
         let (status, protocol, headers) = (job.status, job.protocol, lines(&job.headers));
         let response = InspectedResponse { status, protocol, headers, body: job.body.as_deref() };
         let budget = InspectionBudget::new(steps_max);
-        let report = Inspection::go_on(&self.rules, &self.profile, budget, memory.clone()).response(&response)?;
+        let report = Inspection::go_on(&self.rules.rules, &self.profile, budget, memory.clone()).response(&response)?;
         let outcome = if report.denied_by.is_some() { WafOutcome::Denied } else { WafOutcome::Passes };
         let facts = WafFacts {
             response_score: report.outbound_score,

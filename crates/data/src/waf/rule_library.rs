@@ -1,6 +1,6 @@
 //! Rules in files: found, read and compiled once for all APIs that use the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use tollgate_model::api::WafRules;
 use tollgate_model::config::WafSettings;
 use tollgate_model::readable_files::note;
-use tollgate_waf::{RuleFiles, Ruleset};
+use tollgate_waf::{RuleFiles, RuleProblem, Ruleset};
 
 /// Largest file of rules: those of the Core Rule Set have up to 150 KB.
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -30,17 +30,25 @@ type RulesetKey = (Vec<(PathBuf, u64, Option<SystemTime>)>, String);
 
 /// What a set is compiled from, in order.
 enum RuleSource<'t> {
+    /// Of the release, which nobody has changed.
+    Released(PathBuf),
     File(PathBuf),
     Text(&'t str),
 }
 
+/// Rules, and what is in their files and does nothing, for whoever wrote it.
+pub(super) struct CompiledRules {
+    pub rules: Ruleset,
+    pub notes: Vec<String>,
+}
+
 /// Compiled rules by their files, as long as an API uses them. A reload that leaves the files as they are keeps them.
 #[derive(Default)]
-pub struct RuleLibrary(Mutex<HashMap<RulesetKey, Weak<Ruleset>>>);
+pub struct RuleLibrary(Mutex<HashMap<RulesetKey, Weak<CompiledRules>>>);
 
 impl RuleLibrary {
     /// The rules of an API; or the place and the reason of what cannot be used.
-    pub(super) fn ruleset(&self, settings: &WafSettings, written: &WafRules) -> Result<Arc<Ruleset>, (String, String)> {
+    pub(super) fn ruleset(&self, settings: &WafSettings, written: &WafRules) -> Result<Arc<CompiledRules>, (String, String)> {
         let own = own_files(settings, &written.rule_files)?;
         let unusable = |why: String| ("$.tollgate.waf".to_owned(), why);
         let text = written.rules.as_str();
@@ -61,7 +69,7 @@ impl RuleLibrary {
         self.get(key, &sources).map_err(unusable)
     }
 
-    fn get(&self, key: RulesetKey, sources: &[RuleSource<'_>]) -> Result<Arc<Ruleset>, String> {
+    fn get(&self, key: RulesetKey, sources: &[RuleSource<'_>]) -> Result<Arc<CompiledRules>, String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, rules| rules.strong_count() > 0);
         if let Some(rules) = known.get(&key).and_then(Weak::upgrade) {
@@ -79,7 +87,9 @@ fn in_order(rules: Vec<PathBuf>, own: Vec<PathBuf>, text: &str) -> Vec<RuleSourc
     let (setup, rules): (Vec<_>, Vec<_>) = rules.into_iter().partition(is_setup);
     let text = Some(RuleSource::Text(text)).filter(|_| !text.is_empty());
     let files = |list: Vec<PathBuf>| list.into_iter().map(RuleSource::File);
-    files(setup).chain(files(own)).chain(text).chain(files(rules)).collect()
+    let (chosen, examples): (Vec<_>, Vec<_>) = setup.into_iter().partition(|path| path.ends_with(SETUPS[0]));
+    let released = |list: Vec<PathBuf>| list.into_iter().map(RuleSource::Released);
+    files(chosen).chain(released(examples)).chain(files(own)).chain(text).chain(released(rules)).collect()
 }
 
 fn own_files(settings: &WafSettings, names: &[String]) -> Result<Vec<PathBuf>, (String, String)> {
@@ -136,7 +146,7 @@ fn release_files(directory: &Path) -> Result<Vec<PathBuf>, String> {
 
 fn key(sources: &[RuleSource<'_>]) -> Result<Vec<(PathBuf, u64, Option<SystemTime>)>, String> {
     let files = sources.iter().filter_map(|source| match source {
-        RuleSource::File(path) => Some(path),
+        RuleSource::Released(path) | RuleSource::File(path) => Some(path),
         RuleSource::Text(_) => None,
     });
     let one = |path: &PathBuf| {
@@ -149,23 +159,36 @@ fn key(sources: &[RuleSource<'_>]) -> Result<Vec<(PathBuf, u64, Option<SystemTim
     files.map(one).collect()
 }
 
-fn compile(sources: &[RuleSource<'_>]) -> Result<Ruleset, String> {
+fn compile(sources: &[RuleSource<'_>]) -> Result<CompiledRules, String> {
     let mut read = RuleFiles::default();
+    let mut released = HashSet::new();
     for source in sources {
         let path = match source {
-            RuleSource::File(path) => path,
+            RuleSource::Released(path) | RuleSource::File(path) => path,
             RuleSource::Text(text) => {
                 read.add(OWN_TEXT, (*text).to_owned());
                 continue;
             }
         };
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let RuleSource::Released(_) = source {
+            released.insert(name.clone());
+        }
         let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         read.add(&name, String::from_utf8_lossy(&text).into_owned());
     }
-    Ruleset::compile(&read).map_err(|problems| {
-        let shown = problems.iter().take(PROBLEMS_MAX).map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let rest = problems.len().saturating_sub(PROBLEMS_MAX);
-        if rest == 0 { shown } else { format!("{shown}; and {rest} more") }
-    })
+    let rules = Ruleset::compile(&read).map_err(|problems| shown(&problems).join("; "))?;
+    let own = rules.without_effect().iter().filter(|problem| !released.contains(&problem.file)).cloned();
+    let notes = shown(&own.collect::<Vec<_>>());
+    Ok(CompiledRules { rules, notes })
+}
+
+/// Problems in words, the first ones and how many more there are.
+fn shown(problems: &[RuleProblem]) -> Vec<String> {
+    let mut shown: Vec<String> = problems.iter().take(PROBLEMS_MAX).map(ToString::to_string).collect();
+    let rest = problems.len().saturating_sub(PROBLEMS_MAX);
+    if rest > 0 {
+        shown.push(format!("and {rest} more"));
+    }
+    shown
 }

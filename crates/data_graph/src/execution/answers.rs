@@ -2,16 +2,19 @@
 
 use super::places::{ObjectPlace, object_at_mut};
 use super::{Execution, SentRequest, SourceAnswer, SourceFailure, extensions, path_of};
+use crate::answer_value::AnswerValue;
 use crate::completion::{ResponsePath, ResponsePathStep};
 use crate::plan::{FetchWork, client_key};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use std::sync::Arc;
+use tollgate_text::byte_order_mark;
 
 /// The answer of a server that understands GraphQL.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct OperationAnswer {
-    data: Option<Value>,
+    data: Option<AnswerValue>,
     errors: Vec<SourceError>,
 }
 
@@ -37,22 +40,20 @@ impl Execution {
         let plan = self.plan.clone();
         let Some(fetch) = plan.fetches.get(sent.fetch) else { return };
         let taken = match &fetch.work {
-            FetchWork::Rest { store, .. } => rest_value(answer).map(|value| self.store(&sent.objects, store, value)),
-            FetchWork::Operation { store, .. } => operation_answer(answer).map(|answer| {
+            FetchWork::Rest { store, .. } => rest_value(answer).and_then(|value| self.store(&sent.objects, store, value)),
+            FetchWork::Operation { store, .. } => operation_answer(answer).and_then(|answer| {
                 self.take_errors(&sent, answer.errors, &fetch.key, 0);
                 match (store, answer.data) {
-                    (_, None | Some(Value::Null)) => {}
+                    (_, None | Some(AnswerValue::Null)) => Ok(()),
                     (Some(store), Some(data)) => self.store(&sent.objects, store, data),
-                    (None, Some(data)) => self.merge(&sent.objects, vec![data]),
+                    (None, Some(data)) => self.merge(&sent.objects, std::iter::once(data)),
                 }
             }),
-            FetchWork::Entities { .. } => operation_answer(answer).map(|mut answer| {
+            FetchWork::Entities { .. } => operation_answer(answer).and_then(|mut answer| {
                 self.take_errors(&sent, answer.errors, &fetch.key, 2);
-                if let Some(Value::Array(entities)) =
-                    answer.data.as_mut().and_then(|data| data.get_mut("_entities")).map(Value::take)
-                {
-                    self.merge(&sent.objects, entities);
-                }
+                let entities = answer.data.as_mut().and_then(|data| data.member_mut("_entities"));
+                let entities = entities.and_then(|entities| std::mem::replace(entities, AnswerValue::Null).into_items());
+                entities.map_or(Ok(()), |(_, entities)| self.merge(&sent.objects, entities))
             }),
         };
         if let Err(fault) = taken {
@@ -81,24 +82,39 @@ impl Execution {
     }
 
     /// Keeps a value under a name in each object.
-    fn store(&mut self, objects: &[Vec<ObjectPlace>], name: &str, value: Value) {
-        for place in objects.iter().flatten() {
+    fn store(&mut self, objects: &[Vec<ObjectPlace>], name: &str, value: AnswerValue) -> Result<(), AnswerFault> {
+        let name: Arc<str> = name.into();
+        let places: Vec<&ObjectPlace> = objects.iter().flatten().collect();
+        self.count_copies(&value, places.len())?;
+        for_each_copy(&places, value, |place, value| {
             if let Some(object) = object_at_mut(&mut self.data, &place.raw) {
-                object.insert(name.to_owned(), value.clone());
+                object.set(&name, value);
             }
-        }
+        });
+        Ok(())
     }
 
     /// Adds the members of each value to the objects that it is for.
-    fn merge(&mut self, objects: &[Vec<ObjectPlace>], values: Vec<Value>) {
+    fn merge(&mut self, objects: &[Vec<ObjectPlace>], values: impl Iterator<Item = AnswerValue>) -> Result<(), AnswerFault> {
         for (places, value) in objects.iter().zip(values) {
-            let Value::Object(members) = value else { continue };
-            for place in places {
-                if let Some(object) = object_at_mut(&mut self.data, &place.raw) {
-                    merge_members(object, members.clone());
+            let places: Vec<&ObjectPlace> = places.iter().collect();
+            self.count_copies(&value, places.len())?;
+            for_each_copy(&places, value, |place, value| {
+                if let (Some(object), AnswerValue::Members(members)) = (object_at_mut(&mut self.data, &place.raw), value) {
+                    object.merge(members);
                 }
-            }
+            });
         }
+        Ok(())
+    }
+
+    /// A value that several objects get takes memory for each.
+    fn count_copies(&mut self, value: &AnswerValue, places: usize) -> Result<(), AnswerFault> {
+        if places > 1 {
+            let copied = value.json_bytes().saturating_mul(places - 1);
+            self.bytes = self.bytes.saturating_add(copied);
+        }
+        if self.bytes > self.limits.bytes_max { Err(AnswerFault::Failed(SourceFailure::TooLarge)) } else { Ok(()) }
     }
 
     /// Notes the errors of a source under the path that they have in the response. `skipped` are the first steps of their paths, which name
@@ -120,6 +136,14 @@ impl Execution {
     }
 }
 
+/// Gives a value to each place; the last one gets the value itself.
+fn for_each_copy(places: &[&ObjectPlace], value: AnswerValue, mut give: impl FnMut(&ObjectPlace, AnswerValue)) {
+    if let Some((last, others)) = places.split_last() {
+        others.iter().for_each(|place| give(place, value.clone()));
+        give(last, value);
+    }
+}
+
 /// A step of a source's path, with the client's response key.
 fn step(value: &Value) -> Option<ResponsePathStep> {
     match value {
@@ -128,45 +152,24 @@ fn step(value: &Value) -> Option<ResponsePathStep> {
     }
 }
 
-fn rest_value(answer: Result<SourceAnswer, SourceFailure>) -> Result<Value, AnswerFault> {
+fn rest_value(answer: Result<SourceAnswer, SourceFailure>) -> Result<AnswerValue, AnswerFault> {
     let answer = answer.map_err(AnswerFault::Failed)?;
     if answer.status >= 400 {
         return Err(AnswerFault::Status(answer.status));
     }
     if answer.body.trim_ascii().is_empty() {
-        return Ok(Value::Null);
+        return Ok(AnswerValue::Null);
     }
-    serde_json::from_slice(&answer.body).map_err(|_| AnswerFault::NotJson)
+    serde_json::from_slice(byte_order_mark::without(&answer.body)).map_err(|_| AnswerFault::NotJson)
 }
 
 fn operation_answer(answer: Result<SourceAnswer, SourceFailure>) -> Result<OperationAnswer, AnswerFault> {
     let answer = answer.map_err(AnswerFault::Failed)?;
     // Servers send errors of GraphQL with statuses of errors, too.
-    let read = serde_json::from_slice::<OperationAnswer>(&answer.body).ok();
+    let read = serde_json::from_slice::<OperationAnswer>(byte_order_mark::without(&answer.body)).ok();
     match read.filter(|read| read.data.is_some() || !read.errors.is_empty()) {
         Some(read) => Ok(read),
         None if answer.status >= 400 => Err(AnswerFault::Status(answer.status)),
         None => Err(AnswerFault::NotGraphql),
-    }
-}
-
-/// Adds members to an object. Objects that both have become one.
-fn merge_members(object: &mut Map<String, Value>, members: Map<String, Value>) {
-    for (name, value) in members {
-        match (object.get_mut(&name), value) {
-            (Some(Value::Object(own)), Value::Object(further)) => merge_members(own, further),
-            (Some(Value::Array(own)), Value::Array(further)) if own.len() == further.len() => {
-                for (own, further) in own.iter_mut().zip(further) {
-                    if let (Value::Object(own), Value::Object(further)) = (own, further) {
-                        merge_members(own, further);
-                    }
-                }
-            }
-            // What one source does not have, another may have given.
-            (Some(own), Value::Null) if !own.is_null() => {}
-            (_, value) => {
-                object.insert(name, value);
-            }
-        }
     }
 }

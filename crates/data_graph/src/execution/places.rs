@@ -1,8 +1,8 @@
 //! Finds the objects at a place of what the sources have answered so far.
 
-use crate::completion::{ResponsePath, ResponsePathStep, index_of};
+use crate::answer_value::{AnswerMembers, AnswerValue, index_of};
+use crate::completion::{ResponsePath, ResponsePathStep};
 use crate::plan::PlaceStep;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Where one object is.
@@ -21,13 +21,13 @@ pub(crate) enum RawStep {
 }
 
 /// Whether an object is of one of some types; no types are all.
-pub(crate) fn is_of(object: &Map<String, Value>, types: &[String]) -> bool {
-    let own = || object.get("__typename").and_then(Value::as_str);
+pub(crate) fn is_of(object: &AnswerMembers, types: &[String]) -> bool {
+    let own = || object.get("__typename").and_then(AnswerValue::as_text);
     types.is_empty() || own().is_some_and(|own| types.iter().any(|known| known == own))
 }
 
 /// The objects at a place, at most so many.
-pub(crate) fn objects(root: &Value, steps: &[Arc<PlaceStep>], types: &[String], objects_max: usize) -> Vec<ObjectPlace> {
+pub(crate) fn objects(root: &AnswerValue, steps: &[Arc<PlaceStep>], types: &[String], objects_max: usize) -> Vec<ObjectPlace> {
     let mut search = ObjectSearch { types, objects_max, found: Vec::new() };
     search.visit(root, steps, &mut Vec::new(), &mut Vec::new());
     search.found
@@ -40,10 +40,10 @@ struct ObjectSearch<'s> {
 }
 
 impl ObjectSearch<'_> {
-    fn visit(&mut self, value: &Value, steps: &[Arc<PlaceStep>], raw: &mut Vec<RawStep>, path: &mut ResponsePath) {
+    fn visit(&mut self, value: &AnswerValue, steps: &[Arc<PlaceStep>], raw: &mut Vec<RawStep>, path: &mut ResponsePath) {
         match value {
-            Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
+            list if list.is_list() => {
+                for (index, item) in list.items().enumerate() {
                     raw.push(RawStep::Index(index));
                     path.push(ResponsePathStep::Index(index));
                     self.visit(item, steps, raw, path);
@@ -51,7 +51,7 @@ impl ObjectSearch<'_> {
                     path.pop();
                 }
             }
-            Value::Object(object) => match steps.split_first() {
+            AnswerValue::Members(object) => match steps.split_first() {
                 None if is_of(object, self.types) && self.found.len() < self.objects_max => {
                     self.found.push(ObjectPlace { raw: raw.clone(), path: path.clone() });
                 }
@@ -64,7 +64,7 @@ impl ObjectSearch<'_> {
 
     fn descend(
         &mut self,
-        value: &Value,
+        value: &AnswerValue,
         step: &PlaceStep,
         rest: &[Arc<PlaceStep>],
         raw: &mut Vec<RawStep>,
@@ -74,15 +74,16 @@ impl ObjectSearch<'_> {
         let mut current = Some(value);
         for member in &step.read {
             current = match current {
-                Some(Value::Object(object)) => {
+                Some(AnswerValue::Members(object)) => {
                     raw.push(RawStep::Member(member.clone()));
                     object.get(member)
                 }
-                Some(Value::Array(items)) => index_of(member).and_then(|index| {
-                    raw.push(RawStep::Index(index));
-                    items.get(index)
+                Some(list) => index_of(member).and_then(|index| {
+                    let item = list.item(index);
+                    item.is_some().then(|| raw.push(RawStep::Index(index)));
+                    item
                 }),
-                _ => None,
+                None => None,
             };
         }
         if let Some(current) = current {
@@ -95,19 +96,19 @@ impl ObjectSearch<'_> {
 }
 
 /// The object at a place.
-pub(crate) fn object_at<'v>(root: &'v Value, raw: &[RawStep]) -> Option<&'v Map<String, Value>> {
+pub(crate) fn object_at<'v>(root: &'v AnswerValue, raw: &[RawStep]) -> Option<&'v AnswerMembers> {
     let found = raw.iter().try_fold(root, |value, step| match step {
-        RawStep::Member(member) => value.get(member),
-        RawStep::Index(index) => value.get(index),
+        RawStep::Member(member) => value.member(member),
+        RawStep::Index(index) => value.item(*index),
     });
-    found.and_then(Value::as_object)
+    found.and_then(AnswerValue::members)
 }
 
 /// The same, to be changed.
-pub(crate) fn object_at_mut<'v>(root: &'v mut Value, raw: &[RawStep]) -> Option<&'v mut Map<String, Value>> {
+pub(crate) fn object_at_mut<'v>(root: &'v mut AnswerValue, raw: &[RawStep]) -> Option<&'v mut AnswerMembers> {
     let found = raw.iter().try_fold(root, |value, step| match step {
-        RawStep::Member(member) => value.get_mut(member),
-        RawStep::Index(index) => value.get_mut(index),
+        RawStep::Member(member) => value.member_mut(member),
+        RawStep::Index(index) => value.item_mut(*index),
     });
-    found.and_then(Value::as_object_mut)
+    found.and_then(AnswerValue::members_mut)
 }

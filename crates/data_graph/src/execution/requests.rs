@@ -2,7 +2,7 @@
 
 use super::places::{ObjectPlace, object_at, objects};
 use super::{Execution, SentRequest, SourceRequest, extensions, path_of};
-use crate::completion::follow;
+use crate::answer_value::{AnswerMembers, AnswerValue, index_of};
 use crate::graph::SourceEndpoint;
 use crate::plan::{ArgumentLiteral, EntityInput, FetchWork, InputField, PlannedFetch};
 use crate::template::{SourceVariable, TemplateValues, VariableSource};
@@ -26,7 +26,7 @@ struct RequestText {
 /// The values for the templates of one request.
 struct ObjectValues<'v> {
     arguments: &'v Map<String, Value>,
-    object: Option<&'v Map<String, Value>>,
+    object: Option<&'v AnswerMembers>,
     object_reads: &'v HashMap<Vec<String>, Vec<String>>,
     headers: &'v HashMap<String, String>,
     texts: &'v HashMap<String, String>,
@@ -41,7 +41,7 @@ impl TemplateValues for ObjectValues<'_> {
             VariableSource::Object => {
                 let path = self.object_reads.get(&variable.path).unwrap_or(&variable.path);
                 let (first, rest) = path.split_first()?;
-                follow(self.object?.get(first)?, rest).cloned()
+                self.object?.get(first)?.at(rest).map(AnswerValue::to_json)
             }
         }
     }
@@ -144,7 +144,7 @@ impl Execution {
         endpoint: &SourceEndpoint,
         arguments: &Map<String, Value>,
         object_reads: &HashMap<Vec<String>, Vec<String>>,
-        object: Option<&Map<String, Value>>,
+        object: Option<&AnswerMembers>,
     ) -> RequestText {
         let values = ObjectValues { arguments, object, object_reads, headers: &self.context.headers, texts: &self.context.texts };
         let body = if endpoint.body.is_empty() { Vec::new() } else { endpoint.body.render(&values).into_bytes() };
@@ -214,8 +214,8 @@ impl Execution {
 }
 
 /// `None` if the object has no key, or no type of the request.
-fn representation(object: &Map<String, Value>, inputs: &HashMap<String, EntityInput>) -> Option<Value> {
-    let own = object.get("__typename").and_then(Value::as_str);
+fn representation(object: &AnswerMembers, inputs: &HashMap<String, EntityInput>) -> Option<Value> {
+    let own = object.get("__typename").and_then(AnswerValue::as_text);
     let input = match own.and_then(|own| inputs.get(own)) {
         Some(input) => input,
         // Objects of the only possible type need not say it.
@@ -234,13 +234,13 @@ fn representation(object: &Map<String, Value>, inputs: &HashMap<String, EntityIn
 }
 
 /// A value with the names of the subgraph.
-fn renamed(value: &Value, fields: &[InputField]) -> Value {
+fn renamed(value: &AnswerValue, fields: &[InputField]) -> Value {
     match value {
-        _ if fields.is_empty() => value.clone(),
-        Value::Array(items) => items.iter().map(|item| renamed(item, fields)).collect(),
-        Value::Object(object) => {
+        _ if fields.is_empty() => value.to_json(),
+        list if list.is_list() => list.items().map(|item| renamed(item, fields)).collect(),
+        AnswerValue::Members(object) => {
             let own_type = object.get("__typename").filter(|_| fields.iter().any(|field| field.is_conditional));
-            let mut members = Map::from_iter(own_type.map(|own| ("__typename".to_owned(), own.clone())));
+            let mut members = Map::from_iter(own_type.map(|own| ("__typename".to_owned(), own.to_json())));
             for field in fields {
                 match object.get(&field.read) {
                     None if field.is_conditional => {}
@@ -252,7 +252,7 @@ fn renamed(value: &Value, fields: &[InputField]) -> Value {
             }
             Value::Object(members)
         }
-        value => value.clone(),
+        value => value.to_json(),
     }
 }
 
@@ -270,6 +270,15 @@ fn url(endpoint: &SourceEndpoint, values: &ObjectValues<'_>, further: &[(&str, &
         write_form(&value, &mut url);
     }
     url
+}
+
+/// The value that members of an argument lead to. `[0]` is the first item of a list.
+fn follow<'v>(value: &'v Value, members: &[String]) -> Option<&'v Value> {
+    members.iter().try_fold(value, |value, member| match value {
+        Value::Object(object) => object.get(member),
+        Value::Array(items) => items.get(index_of(member)?),
+        _ => None,
+    })
 }
 
 /// What a name or value of a query may have as it is.

@@ -1,3 +1,5 @@
+mod provided;
+
 use super::*;
 use crate::{DataGraph, FieldMapping, FieldOwner, GraphSource, SourceDefinition, SourceKind};
 use tollgate_federation::{SubgraphText, compose};
@@ -322,8 +324,12 @@ fn shop() -> TestGraph {
         ),
     ];
     let subgraphs: Vec<SubgraphText<'_>> = texts.iter().map(|(name, sdl)| SubgraphText { name, sdl }).collect();
-    let composed = compose(&subgraphs).unwrap_or_else(|findings| panic!("{findings:?}")).0;
-    let sources = texts.iter().map(|(name, _)| {
+    federated(&subgraphs)
+}
+
+fn federated(subgraphs: &[SubgraphText<'_>]) -> TestGraph {
+    let composed = compose(subgraphs).unwrap_or_else(|findings| panic!("{findings:?}")).0;
+    let sources = subgraphs.iter().map(|SubgraphText { name, .. }| {
         source(name, SourceKind::Graphql, SourceDefinition { url: &format!("http://{name}/"), ..Default::default() })
     });
     TestGraph { schema: schema(&composed.schema), graph: Arc::new(DataGraph::of_supergraph(sources.collect(), &composed, true)) }
@@ -438,4 +444,26 @@ fn interfaces_are_asked_by_type() {
     let query = "{ node { id ... on User { name reviews { body } } ... on Review { body } } }";
     let (response, _) = run(&graph, query, json!({}), &serving(&answers));
     assert_eq!(response, json!({"data": {"node": {"id": "u1", "name": "Ada", "reviews": null}}}));
+}
+
+#[test]
+fn an_answer_for_several_objects_and_the_response_count_against_the_limit() {
+    let test = people();
+    let name = "x".repeat(1_000);
+    let serve = |line: &str| match line {
+        "GET http://users/8" => (200, json!({"name": name})),
+        _ => (200, json!({"data": {"items": (0..50).map(|id| json!({"id": id, "manager_id": 8})).collect::<Vec<_>>()}})),
+    };
+    let limited =
+        |bytes_max: usize, query: &str| run_with(&test, query, json!({}), ExecutionLimits { requests_max: 100, bytes_max }, &serve);
+    let (response, log) = limited(100_000, "{ users { manager { name } } }");
+    assert_eq!(log.len(), 2);
+    assert!(response.get("errors").is_none(), "{response}");
+    // The manager is one answer of a thousand bytes, for fifty users.
+    let (response, _) = limited(20_000, "{ users { manager { name } } }");
+    assert_eq!(response["errors"][0]["extensions"]["code"], "SOURCE_ANSWER", "{response}");
+    // The answers fit, and the response repeats them.
+    let aliases: String = (0..3).map(|number| format!("a{number}: name ")).collect();
+    let (response, _) = limited(100_000, &format!("{{ users {{ manager {{ {aliases} }} }} }}"));
+    assert_eq!((&response["data"], &response["errors"][0]["extensions"]["code"]), (&Value::Null, &json!("LIMIT_EXCEEDED")));
 }

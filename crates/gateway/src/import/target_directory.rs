@@ -44,13 +44,16 @@ impl TargetDirectory {
     }
 
     pub(super) fn write(&self, files: &[WrittenFile]) -> Result<(), String> {
-        // It has secrets, also in its data directory.
+        // They have secrets, also in the data directory.
         let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         for folder in ["apis", "policies"] {
             make(&self.path.join(folder)).map_err(|error| format!("{}: {error}", self.path.display()))?;
         }
         for file in files {
             let path = self.path.join(&file.path);
+            if let Some(folder) = path.parent() {
+                make(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            }
             write(&path, file).map_err(|error| format!("{}: {error}", path.display()))?;
         }
         Ok(())

@@ -313,3 +313,34 @@ fn rules_may_stand_in_the_definition_alone_or_before_the_others() {
     assert!(log.contains("without core_rules it needs rules or rule_files"), "{log}");
     assert!(log.contains("tollgate.waf.rules:1"), "{log}");
 }
+
+#[test]
+fn directives_without_effect_are_named_where_they_are_ones_own() {
+    let upstream = Upstream::ok();
+    let folder = tempfile::tempdir().unwrap();
+    let (own, release) = (folder.path().join("own"), folder.path().join("release"));
+    [&own, &release].into_iter().for_each(|path| fs::create_dir(path).unwrap());
+    let rule = "SecRule ARGS:q \"@streq a\" \"id:1,phase:2,deny\"\n";
+    fs::write(own.join("shop.conf"), format!("# Ours\n{rule}SecRuleEngine DetectionOnly\nsecauditlog /tmp/log\n")).unwrap();
+    fs::write(release.join("crs-setup.conf"), "SecResponseBodyAccess On\n").unwrap();
+    fs::write(release.join("crs-setup.conf.example"), "SecCookieFormat 0\n").unwrap();
+    fs::write(release.join("one.conf"), "SecComponentSignature \"A release\"\n").unwrap();
+    let settings = json!({"tollgate": {"waf": {"rules": release, "own_rules": own}}});
+    let rules = json!({"rule_files": ["shop.conf"], "rules": "SecRequestBodyLimit 1"});
+    let versions = json!({"Default": {"name": "Default", "expires": ""}, "second": {"name": "second", "expires": ""}});
+    let shop = guarded("shop", &upstream, rules).set("version_data/not_versioned", false).set("version_data/versions", versions);
+    let gateway = Gateway::start(settings, [shop.set("definition", json!({"location": "header", "key": "X-Version"}))]);
+    let answer = sent(&gateway, "GET", "/shop/?q=a", &["X-Version: second"], "");
+    assert_eq!(answer.status, 403, "{answer}");
+    let log = gateway.log();
+    let warned: Vec<&str> = log.lines().filter(|line| line.contains("has no effect: ")).collect();
+    assert_eq!(warned.len(), 4, "{log}");
+    for (place, instead) in [
+        ("shop.conf:3: SecRuleEngine has no effect: ", "`mode` of the API"),
+        ("shop.conf:4: secauditlog has no effect: ", "the log and the records"),
+        ("crs-setup.conf:1: SecResponseBodyAccess has no effect: ", "`responses` of the API"),
+        ("tollgate.waf.rules:1: SecRequestBodyLimit has no effect: ", "`body_max` of the API"),
+    ] {
+        assert!(warned.iter().any(|line| line.contains(place) && line.contains(instead)), "{place}: {log}");
+    }
+}

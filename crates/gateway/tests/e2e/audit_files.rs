@@ -176,3 +176,33 @@ fn a_webhook_is_told_of_each_change_as_it_happens() {
         has("policy", "gold") && has("token", "ci")
     });
 }
+
+/// With an audit file, what goes to webhooks names its line: each event names the hash of the one before, and a call that was refused is one too.
+#[test]
+fn a_webhook_sees_whether_it_got_all() {
+    let receiver = Upstream::ok();
+    let handler = webhook(&receiver, json!({}));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("audit.jsonl");
+    let conf = json!({
+        "event_handlers": {"events": {"OperatorChange": [handler]}},
+        "tollgate": {"operators": {"audit_file": file}},
+    });
+    let gateway = Gateway::start(conf, []);
+    let viewer = made(&gateway, &json!({"name": "looks", "role": "viewer"}));
+    made(&gateway, &json!({"name": "ci", "role": "viewer"}));
+    assert_eq!(call(&gateway, &viewer, "POST", "/tyk/apis", "{}").status, 403);
+    let lines = || {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("a line")).collect::<Vec<Value>>()
+    };
+    eventually("each line is told with its place", || {
+        let place = |entry: &Value| [&entry["seq"], &entry["prev"], &entry["hash"], &entry["action"]].map(Value::to_string);
+        let mut told: Vec<[String; 4]> =
+            receiver.seen().iter().map(|seen| place(&serde_json::from_str(&seen.text()).expect("an event"))).collect();
+        told.sort();
+        let mut wanted: Vec<[String; 4]> = lines().iter().map(place).collect();
+        wanted.sort();
+        wanted.len() >= 3 && wanted.iter().any(|line| line[3] == "\"call\"") && told == wanted
+    });
+}

@@ -56,10 +56,7 @@ fn three_gateways_that_share_definitions_are_one_console() {
     let conf = || {
         let mut conf = on(&server);
         conf["enable_analytics"] = json!(true);
-        crate::harness::definition::merge(
-            &mut conf,
-            &json!({"tollgate": {"shared_definitions": true, "analytics": {"flush_ms": 100}}}),
-        );
+        crate::harness::definition::merge(&mut conf, &json!({"tollgate": {"shared_definitions": true}}));
         conf
     };
     let gateways: Vec<Gateway> = (0..3).map(|_| Gateway::start(conf(), [])).collect();

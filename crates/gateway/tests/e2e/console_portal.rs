@@ -142,7 +142,7 @@ fn what_somebody_else_has_changed_meanwhile_is_not_overwritten() {
 #[test]
 fn an_operator_decides_and_suspends_and_developers_notice_with_the_next_request() {
     let Some(mut browser) = Browser::start() else { return };
-    let stage = stage(None, json!({"enable_analytics": true, "tollgate": {"analytics": {"flush_ms": 100}}}));
+    let stage = stage(None, json!({"enable_analytics": true}));
     let mut ada = stage.invited("ada@example.com");
     let grant = ada.granted("large");
     let mut tab = open_signed_in(&mut browser, &stage.gateway, "#/portal");
@@ -195,7 +195,7 @@ fn an_operator_decides_and_suspends_and_developers_notice_with_the_next_request(
 #[test]
 fn every_page_about_the_portal_fits_every_screen() {
     let Some(mut browser) = Browser::start() else { return };
-    let stage = stage(None, json!({"enable_analytics": true, "tollgate": {"analytics": {"flush_ms": 100}}}));
+    let stage = stage(None, json!({"enable_analytics": true}));
     let mut ada = stage.invited("ada@example.com");
     stage.invited("bob@example.com");
     ada.granted("large");

@@ -53,7 +53,6 @@ fn busy_gateway() -> (Gateway, Upstream, tempfile::TempDir) {
     });
     let gold = policy(json!({"name": "Gold", "quota_max": 1000, "quota_renewal_rate": 3600}));
     let (mut conf, folder) = with_policies(json!({"enable_analytics": true}), &[gold]);
-    conf["tollgate"] = json!({"analytics": {"flush_ms": 100}});
     let tracked = |id: &str| api(id, &format!("/{id}/"), &upstream.url()).set("do_not_track", false);
     // Nobody listens at the port of this issuer.
     let issuer = json!({"directory": "http://127.0.0.1:9/dir", "agree_to_terms": true});

@@ -21,20 +21,20 @@ type Product { title: String }
 ";
 
 /// An API whose queries the gateway executes.
-fn data_graph(id: &str, schema: &str, engine: Value) -> Definition {
+pub(crate) fn data_graph(id: &str, schema: &str, engine: Value) -> Definition {
     let graphql = json!({"enabled": true, "execution_mode": "executionEngine", "version": "2", "schema": schema, "engine": engine});
     api(id, &format!("/{id}/"), "").set("graphql", graphql)
 }
 
-fn rest(name: &str, fields: Value, config: Value) -> Value {
+pub(crate) fn rest(name: &str, fields: Value, config: Value) -> Value {
     json!({"kind": "REST", "name": name, "root_fields": fields, "config": config})
 }
 
-fn of(type_name: &str, field: &str) -> Value {
+pub(crate) fn of(type_name: &str, field: &str) -> Value {
     json!([{"type": type_name, "fields": [field]}])
 }
 
-fn whole(type_name: &str, field: &str) -> Value {
+pub(crate) fn whole(type_name: &str, field: &str) -> Value {
     json!({"type_name": type_name, "field_name": field, "disable_default_mapping": true, "path": null})
 }
 

@@ -62,6 +62,38 @@ fn every_source_file_that_a_page_names_exists() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// A page names a test in backticks, by the end of its file's path and its name: `e2e/links.rs::links_and_anchors_are_found`.
+#[test]
+fn every_test_that_a_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+    let (mut pages, mut sources) = (HashMap::new(), HashMap::new());
+    collect(&root, "md", &mut pages);
+    collect(&root.join("crates"), "rs", &mut sources);
+    let is_test = |file: &str, name: &str| {
+        let declared = format!("fn {name}(");
+        let has = |text: &String| {
+            let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+            let at = lines.iter().position(|line| line.trim_start_matches("async ").starts_with(&declared));
+            let mut attributes = at.into_iter().flat_map(|at| lines[..at].iter().rev().take_while(|line| line.starts_with("#[")));
+            attributes.any(|line| line.contains("test"))
+        };
+        sources.iter().any(|(path, text)| path.ends_with(file) && has(text))
+    };
+    let (mut named, mut missing) = (0, Vec::new());
+    for (page, text) in &pages {
+        let quoted = prose(text).flat_map(|line| line.split('`').skip(1).step_by(2));
+        for (file, name) in quoted.filter_map(|quoted| quoted.split_once("::")).filter(|(file, _)| is_source(file)) {
+            named += 1;
+            if !is_test(file, name) {
+                missing.push(format!("{}: {file}::{name}", page.strip_prefix(&root).unwrap().display()));
+            }
+        }
+    }
+    missing.sort();
+    assert!(named > 50 && missing.is_empty(), "{named}: {missing:#?}");
+    assert!(is_test("e2e/links.rs", "links_and_anchors_are_found") && !is_test("e2e/links.rs", "collect"));
+}
+
 /// Whether a text in backticks is a path of a source file, not a pattern or a file of users.
 fn is_source(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');

@@ -66,7 +66,7 @@ fn federation(servers: Value) -> Definition {
 fn setup() -> Setup {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_process.py");
     let commands = json!({"process": {"command": ["python3", script]}});
-    Setup::new(json!({"enable_analytics": true, "tollgate": {"mcp_commands": commands, "analytics": {"flush_ms": 100}}}))
+    Setup::new(json!({"enable_analytics": true, "tollgate": {"mcp_commands": commands}}))
 }
 
 /// A request of a client without a session.

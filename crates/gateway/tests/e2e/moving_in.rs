@@ -2,26 +2,37 @@
 
 use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::child::ChildProcess;
-use crate::harness::eventually;
+use crate::harness::{eventually, skip};
 use crate::servers::free_port;
 
 /// A configuration of `moving_in/` in a directory of its own, with ports in place of their names.
-struct OldGateway {
-    dir: TempDir,
+pub(crate) struct OldGateway {
+    pub(crate) dir: TempDir,
     file: &'static str,
-    port: u16,
-    upstreams: [u16; 2],
+    pub(crate) port: u16,
+    pub(crate) upstreams: [u16; 2],
+}
+
+/// The program that serves configurations of KrakenD.
+pub(crate) fn krakend_engine() -> Option<PathBuf> {
+    let program = std::env::current_exe().expect("this program");
+    let directory = program.ancestors().nth(3).expect("the target directory").join("test-go");
+    if let Ok(reason) = fs::read_to_string(directory.join("krakend-unavailable")) {
+        skip(&reason);
+        return None;
+    }
+    Some(directory.join("krakend_engine"))
 }
 
 impl OldGateway {
-    fn new(file: &'static str) -> OldGateway {
+    pub(crate) fn new(file: &'static str) -> OldGateway {
         let old = OldGateway { dir: tempfile::tempdir().unwrap(), file, port: free_port(), upstreams: [free_port(), free_port()] };
         // nginx runs its workers as another user.
         fs::set_permissions(old.dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -38,22 +49,24 @@ impl OldGateway {
         old
     }
 
-    fn configuration(&self) -> String {
+    pub(crate) fn configuration(&self) -> String {
         self.dir.path().join(self.file).display().to_string()
     }
 
     /// Starts the gateway that the configuration is for.
-    fn start(&self) -> ChildProcess {
+    pub(crate) fn start(&self) -> ChildProcess {
         let configuration = self.configuration();
-        let (program, arguments): (&str, Vec<&str>) = match self.file.split_once('.').unwrap().1 {
-            "nginx.conf" => ("nginx", vec!["-e", "stderr", "-c", &configuration]),
-            "haproxy.cfg" => ("haproxy", vec!["-db", "-q", "-f", &configuration]),
-            _ => ("caddy", vec!["run", "--adapter", "caddyfile", "--config", &configuration]),
+        let engine = || krakend_engine().expect("KrakenD's engine").display().to_string();
+        let (program, arguments): (String, Vec<&str>) = match self.file.split_once('.').unwrap().1 {
+            "nginx.conf" => ("nginx".to_owned(), vec!["-e", "stderr", "-c", &configuration]),
+            "haproxy.cfg" => ("haproxy".to_owned(), vec!["-db", "-q", "-f", &configuration]),
+            "krakend.json" => (engine(), vec![&configuration]),
+            _ => ("caddy".to_owned(), vec!["run", "--adapter", "caddyfile", "--config", &configuration]),
         };
-        let mut command = Command::new(program);
+        let mut command = Command::new(&program);
         command.args(arguments).env("HOME", self.dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
         let started = ChildProcess::start(&mut command);
-        listens(program, self.port);
+        listens(&program, self.port);
         started
     }
 }
@@ -72,7 +85,7 @@ fn shown(output: &Output) -> String {
 }
 
 /// Imports into the directory, and checks what was written.
-fn imported(file: &str, into: &Path) -> Value {
+pub(crate) fn imported(file: &str, into: &Path) -> Value {
     let output = tollgate(&["import", file, "--out", into.to_str().unwrap(), "--report", "json"]);
     assert!(matches!(output.status.code(), Some(0 | 9)), "{}", shown(&output));
     let checked = Command::new(env!("CARGO_BIN_EXE_tollgate"))
@@ -85,7 +98,7 @@ fn imported(file: &str, into: &Path) -> Value {
 }
 
 /// Serves an imported directory at another port.
-fn served(directory: &Path) -> (ChildProcess, u16) {
+pub(crate) fn served(directory: &Path) -> (ChildProcess, u16) {
     let port = free_port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tollgate"));
     command.args(["run", "--conf", "tyk.conf", "--port", &port.to_string()]).current_dir(directory);
@@ -117,7 +130,7 @@ fn proven(old: &OldGateway, further: &[&str]) -> (u64, Value, Value) {
 
 /// All that may differ, by what docs/moving-in.md says.
 #[track_caller]
-fn differs_only_in(file: &'static str, aspects: &[&str]) {
+pub(crate) fn differs_only_in(file: &'static str, aspects: &[&str]) {
     let (requests, by_aspect, answer) = proven(&OldGateway::new(file), &[]);
     println!("{file}: {requests} requests, {by_aspect}");
     assert!(requests >= 40, "{requests}");

@@ -3,13 +3,11 @@
 use crate::console::user;
 use crate::harness::{Definition, Gateway, Upstream, api, eventually, request};
 use crate::keys::keyed;
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
 use std::path::Path;
-use tollgate_model::DocumentSchema;
 
 /// What no one may see: it stands in a file of the data directory.
-const CANARY: &str = "c4n4ry-7f21";
+pub(crate) const CANARY: &str = "c4n4ry-7f21";
 const OUTSIDE: &str = "is outside of the directories whose files documents may name";
 
 fn base(upstream: &Upstream) -> Definition {
@@ -98,98 +96,6 @@ fn naming(upstream: &Upstream, path: &str) -> Vec<(&'static str, Definition)> {
         ("client certificate", with("client_certificates", json!([path]))),
         ("upstream certificate", with("upstream_certificates", json!({"*": path}))),
     ]
-}
-
-#[test]
-fn no_text_of_a_definition_reads_a_file_of_the_gateway() {
-    let upstream = Upstream::ok();
-    let files = tempfile::tempdir().unwrap();
-    let (gateway, canary) = start(&upstream, files.path());
-    let texts = text_fields(&DocumentSchema::Definition.whole());
-    assert!(texts.len() > 300, "{}", texts.len());
-    for field in &texts {
-        for value in [format!("file://{canary}"), format!("$secret_file.{canary}"), canary.clone()] {
-            let mut document = base(&upstream).0;
-            put(&mut document, field, &json!(value));
-            let answer = gateway.control("PUT", "/tyk/apis/a", &document.to_string());
-            assert!(!answer.text().contains(CANARY), "{field:?}: {answer}");
-            if answer.status != 200 {
-                continue;
-            }
-            let answer = gateway.get("/a/x");
-            assert!(!answer.text().contains(CANARY), "{field:?}: {answer}");
-            let seen = upstream.seen();
-            assert!(!seen.last().is_some_and(|seen| format!("{seen:?}").contains(CANARY)), "{field:?}");
-        }
-    }
-    let log = gateway.log();
-    assert!(!log.contains(CANARY), "{log}");
-}
-
-/// The places of all texts in documents of a schema: names of members, `*` for those with free names and `-` for the items of a list.
-fn text_fields(schema: &Value) -> BTreeSet<Vec<String>> {
-    let mut found = BTreeSet::new();
-    add_texts(schema, schema, &mut Vec::new(), &mut Vec::new(), &mut found);
-    found
-}
-
-fn add_texts<'s>(
-    schema: &'s Value,
-    root: &'s Value,
-    path: &mut Vec<String>,
-    names: &mut Vec<&'s str>,
-    found: &mut BTreeSet<Vec<String>>,
-) {
-    if let Some(name) = schema["$ref"].as_str() {
-        if !names.contains(&name) {
-            names.push(name);
-            add_texts(root.pointer(name.trim_start_matches('#')).unwrap(), root, path, names, found);
-            names.pop();
-        }
-        return;
-    }
-    let is_text = schema["type"] == "string" || schema["type"].as_array().is_some_and(|types| types.contains(&json!("string")));
-    if is_text && schema.get("enum").is_none() {
-        found.insert(path.clone());
-    }
-    for list in ["allOf", "anyOf", "oneOf"] {
-        schema[list].as_array().into_iter().flatten().for_each(|schema| add_texts(schema, root, path, names, found));
-    }
-    let mut below = |name: &str, schema: &'s Value| {
-        path.push(name.to_owned());
-        add_texts(schema, root, path, names, found);
-        path.pop();
-    };
-    schema["properties"].as_object().into_iter().flatten().for_each(|(name, schema)| below(name, schema));
-    if schema["additionalProperties"].is_object() {
-        below("*", &schema["additionalProperties"]);
-    }
-    if schema["items"].is_object() {
-        below("-", &schema["items"]);
-    }
-}
-
-/// Sets a text of a document; what is missing on the way is made.
-fn put(document: &mut Value, field: &[String], text: &Value) {
-    let Some((name, rest)) = field.split_first() else {
-        *document = text.clone();
-        return;
-    };
-    if name == "-" {
-        if document.as_array().is_none_or(Vec::is_empty) {
-            *document = json!([{}]);
-        }
-        return put(&mut document[0], rest, text);
-    }
-    if !document.is_object() {
-        *document = Value::Object(Map::new());
-    }
-    let name = match (name.as_str(), document.as_object().and_then(|members| members.keys().next())) {
-        ("*", Some(known)) => known.clone(),
-        ("*", None) => "Default".to_owned(),
-        (name, _) => name.to_owned(),
-    };
-    put(&mut document[&name], rest, text);
 }
 
 #[test]

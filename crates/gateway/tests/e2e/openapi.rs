@@ -6,8 +6,9 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::harness::definition::merge;
 use crate::harness::gateway::SECRET;
-use crate::harness::{Gateway, Response, api, request};
+use crate::harness::{Gateway, Response, Setup, api, request};
 use crate::jwt_issuers::python;
 use crate::portal::{Caller, portal_conf};
 use crate::servers::free_port;
@@ -32,9 +33,14 @@ pub(crate) struct Operation<'d> {
 
 impl Stage {
     pub(crate) fn new() -> Stage {
+        Stage::with(json!({}), &[])
+    }
+
+    /// With more settings, and variables of the process.
+    fn with(more: Value, variables: &[(&str, &str)]) -> Stage {
         let policies = tempfile::tempdir().expect("a folder");
         let portal = free_port();
-        let conf = json!({
+        let mut conf = json!({
             "policies": {"policy_source": "file", "policy_path": policies.path()},
             "health_check": {"enable_health_checks": true},
             "enable_analytics": true,
@@ -45,7 +51,8 @@ impl Stage {
                 "certificates": [{"names": ["api.example.com"]}],
             }, "portal": portal_conf(portal, free_port())}
         });
-        let gateway = Gateway::start(conf, []);
+        merge(&mut conf, &more);
+        let gateway = variables.iter().fold(Setup::new(conf), |setup, (name, value)| setup.env(name, *value)).start();
         let answer = gateway.control("GET", "/tyk/openapi.json", "");
         assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")), "{answer}");
         Stage { document: answer.json(), gateway, made: Vec::new(), portal, _policies: policies }
@@ -89,7 +96,7 @@ impl Stage {
     }
 
     /// The path of an operation with examples in it, or with ids of what there is.
-    fn target(&self, operation: &Operation<'_>) -> String {
+    pub(crate) fn target(&self, operation: &Operation<'_>) -> String {
         let target = operation.target(None);
         let example = |name: &str| operation.parameters("path").find(|parameter| parameter["name"] == name)?["example"].as_str();
         // Longer examples first: one may be the beginning of another.
@@ -99,7 +106,11 @@ impl Stage {
         })
     }
 
-    fn send(&self, operation: &Operation<'_>, target: &str, body: &str) -> Response {
+    pub(crate) fn document(&self) -> &Value {
+        &self.document
+    }
+
+    pub(crate) fn send(&self, operation: &Operation<'_>, target: &str, body: &str) -> Response {
         self.gateway.control(operation.method, target, body)
     }
 }
@@ -129,6 +140,11 @@ impl Operation<'_> {
         Some((kind, content))
     }
 
+    /// The schema of the request's body.
+    pub(crate) fn body_schema(&self) -> Option<&Value> {
+        self.body().map(|(_, content)| &content["schema"])
+    }
+
     pub(crate) fn example(&self) -> String {
         match self.body() {
             Some(("application/json", content)) => content["example"].to_string(),
@@ -149,7 +165,12 @@ impl Operation<'_> {
 
 /// What the examples speak of: two APIs, a policy, a key, a developer with an application.
 pub(crate) fn prepared() -> Stage {
-    let mut stage = Stage::new();
+    prepared_with(json!({}), &[])
+}
+
+/// The same with more settings, and variables of the process.
+pub(crate) fn prepared_with(more: Value, variables: &[(&str, &str)]) -> Stage {
+    let mut stage = Stage::with(more, variables);
     for path in ["/tyk/apis", "/tyk/apis/oas", "/tyk/mcps", "/tyk/policies", "/tyk/keys/{id}"] {
         let operations = stage.operations();
         let operation = operations.iter().find(|operation| operation.path == path && operation.method == "POST").unwrap();
@@ -188,6 +209,16 @@ fn every_example_is_answered_as_described() {
     assert!(operations.len() > 30, "{}", operations.len());
     for operation in &operations {
         let answer = stage.send(operation, &stage.target(operation), &operation.example());
+        assert_eq!(stage.judge(operation, &answer), 200, "{} {}: {answer}", operation.method, operation.path);
+    }
+}
+
+/// What some editors put before a text.
+#[test]
+fn every_body_may_begin_with_a_byte_order_mark() {
+    let stage = prepared();
+    for operation in stage.operations().iter().filter(|operation| operation.body().is_some()) {
+        let answer = stage.send(operation, &stage.target(operation), &format!("\u{feff}{}", operation.example()));
         assert_eq!(stage.judge(operation, &answer), 200, "{} {}: {answer}", operation.method, operation.path);
     }
 }

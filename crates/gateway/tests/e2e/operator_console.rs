@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::console_pages::{expect_no_complaints, go, open_signed_in, page};
 use crate::harness::browser::{Browser, Tab};
 use crate::harness::{Gateway, Setup, api, eventually};
+use crate::oauth_clients::with_policies;
 use crate::operator_providers::{operator_provider, operators};
 use crate::servers::free_port;
 
@@ -89,11 +90,26 @@ fn scoped(gateway: &Gateway) -> Value {
     user
 }
 
+/// Notes which calls of a page are refused as closed to its operator, and how many have no answer yet.
+const WATCH: &str = "(() => { const own = window.fetch; window.refusedCalls = []; window.waiting = 0; window.fetch = async (...call) => { \
+    window.waiting++; try { const answer = await own(...call); if (answer.status === 403) window.refusedCalls.push(String(call[0])); return answer; } \
+    finally { window.waiting--; } }; return true; })()";
+
+/// Waits until a view shows what it shows at its end, and no call of it has still to be answered; none was refused.
+#[track_caller]
+fn expect_all_answered(tab: &mut Tab, shown: &str) {
+    tab.wait(&format!("document.body.innerText.includes({}) && window.waiting === 0", json!(shown)));
+    assert_eq!(tab.eval("window.refusedCalls"), json!([]), "{shown}");
+}
+
 #[test]
 fn who_reaches_some_apis_sees_these_and_no_errors() {
     let Some(mut browser) = Browser::start() else { return };
     let shop = api("shop", "/shop/", "http://127.0.0.1:9/").set("tags", json!(["team-a"])).set("do_not_track", false);
-    let gateway = Gateway::start(json!({}), [shop, api("other", "/other/", "http://127.0.0.1:9/")]);
+    let rights = json!({"shop": {"api_id": "shop", "api_name": "shop", "versions": ["Default"]}});
+    let own = json!({"id": "own", "name": "own", "org_id": "default", "active": true, "rate": 10, "per": 60, "quota_max": -1, "access_rights": rights});
+    let (conf, _policies) = with_policies(json!({}), &[own]);
+    let gateway = Gateway::start(conf, [shop, api("other", "/other/", "http://127.0.0.1:9/")]);
     let user = scoped(&gateway);
     let mut tab = browser.tab();
     tab.open_page(&page(&gateway, ""));
@@ -110,6 +126,7 @@ fn who_reaches_some_apis_sees_these_and_no_errors() {
         assert!(found.is_empty(), "{width}: {found:#?}");
     }
     tab.screen(1280, 800, false);
+    tab.eval(WATCH);
     // The tail of an own API is open.
     tab.click("tbody a", "Live tail");
     tab.wait("location.hash.startsWith('#/live') && location.hash.includes('api=shop')");
@@ -118,9 +135,32 @@ fn who_reaches_some_apis_sees_these_and_no_errors() {
         assert_eq!(gateway.get("/shop/x").status, 500);
         tab.eval("document.body.innerText.includes('/shop/x')") == json!(true)
     });
-    go(&mut tab, "#/apis/shop");
-    tab.see("shop");
-    // A call that is closed would be a complaint of the browser.
+    // The API without what the whole gateway's figures and calls are for; links to it lead to the definition.
+    for (view, name, shown) in [
+        ("", "Definition", "valid"),
+        ("/live", "Definition", "valid"),
+        ("/chain", "Chain", "requests"),
+        ("/versions", "Versions", "Not versioned"),
+        ("/keys", "Keys", "Keys that may call it"),
+        ("/usage", "Usage", "CSV"),
+    ] {
+        go(&mut tab, &format!("#/apis/shop{view}"));
+        tab.wait(&format!("document.querySelector('.tabs [aria-current]')?.innerText === {}", json!(name)));
+        expect_all_answered(&mut tab, shown);
+        let tabs = "[...document.querySelectorAll('.tabs a')].map((one) => one.innerText).join()";
+        assert_eq!(tab.eval(tabs), json!("Definition,Chain,Versions,Keys,Usage"));
+        assert_eq!(tab.eval("[...document.querySelectorAll('button')].some((one) => one.innerText === 'Try it')"), json!(false));
+    }
+    // A policy is opened and saved.
+    go(&mut tab, "#/policies?open=own");
+    expect_all_answered(&mut tab, "Applies to keys");
+    tab.fill("Requests", "11");
+    tab.click("dialog button", "Save");
+    tab.see("Save this policy?");
+    tab.click("dialog button", "Save");
+    expect_all_answered(&mut tab, "Policy saved.");
+    let stored = gateway.control("GET", "/tyk/policies/own", "").json();
+    assert_eq!(stored["rate"].as_f64(), Some(11.0), "{stored}");
     expect_no_complaints(&tab);
     // Who reaches everything sees the figures.
     let mut tab = open_signed_in(&mut browser, &gateway, "");

@@ -137,6 +137,28 @@ fn a_scoped_token_of_one_gateway_reaches_the_same_on_another_until_it_is_revoked
 }
 
 #[test]
+fn the_command_lists_the_keys_that_a_scope_reaches() {
+    let own = api("own", "/own/", "http://127.0.0.1:9/").set("tags", json!(["team-a"]));
+    let gateway = Gateway::start(json!({}), [own, api("other", "/other/", "http://127.0.0.1:9/")]);
+    let token = made(&gateway, &json!({"name": "team-a", "role": "editor", "scope": {"tags": ["team-a"]}}));
+    let rights =
+        |api: &str| json!({"alias": format!("of {api}"), "access_rights": {api: {"api_id": api, "versions": ["Default"]}}});
+    for api in ["own", "other"] {
+        assert_eq!(gateway.control("POST", "/tyk/keys", &rights(api).to_string()).status, 200);
+    }
+    let file = gateway.dir().join("token");
+    std::fs::write(&file, token).expect("written");
+    let as_scoped = |line: &str| tollgate(&gateway, &format!("{line} --secret-file {}", file.display()));
+    let listed = as_scoped("keys list").ok();
+    assert!(listed.contains("of own") && !listed.contains("of other"), "{listed}");
+    let ids = as_scoped("keys list --quiet").ok();
+    let id = ids.trim();
+    assert_eq!(as_scoped("keys list --json").json(), json!({"keys": [id]}));
+    assert_eq!(as_scoped("keys list --quiet --api other").ok(), "");
+    assert!(as_scoped(&format!("keys show --id {id}")).ok().contains("of own"));
+}
+
+#[test]
 fn the_command_makes_lists_and_revokes_tokens() {
     let gateway = Gateway::start(json!({}), []);
     let made = tollgate(&gateway, "tokens create ci --role editor --tag team-a --expires-in 1h").ok();

@@ -374,6 +374,9 @@ fn every_page_fits_every_screen() {
         ("page", "#/pages/start"),
         ("search", "#/search"),
         ("sign-in", "#/sign-in"),
+        ("sign-up", "#/sign-up"),
+        ("forgotten", "#/forgotten"),
+        ("password", "#/password/x"),
         ("welcome", "#/welcome/x"),
         ("missing", "#/none"),
     ];

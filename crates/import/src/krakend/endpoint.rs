@@ -1,12 +1,20 @@
 //! Endpoints and their backends.
 
-use super::{CACHE_TTL, KrakendReader, extra};
+use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, extra, settings};
 use crate::files::ImportFailure;
 use crate::node::{Node, is_origin_url};
 use crate::pattern::escaped;
 use crate::plan::{
-    BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
+    BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedMerge, PlannedPart, PlannedPath, PlannedRate, PlannedRoute,
+    PlannedTarget, PlannedUpstream,
 };
+
+/// What `method` of a backend may be.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// What becomes of several backends.
+const MERGED: &str =
+    "a script merges the responses; while one is late, there is no answer, and after the longest timeout of all endpoints 500";
 
 /// Headers with credentials, which KrakenD passes only if it is told to.
 const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
@@ -46,6 +54,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         let place = reader.place(member.line);
         let name = format!("endpoints.{}", member.key);
         match member.key.as_str() {
+            "timeout" if !route.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, name, WHOLE_SECONDS),
             "endpoint" | "method" | "timeout" | "extra_config" | "backend" => reader.report.carried(&place, name),
             "input_headers" | "headers_to_pass" => {
                 reader.report.approximated(&place, name, "all headers pass, but Authorization and Cookie only if they are listed");
@@ -54,24 +63,49 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
                 reader.report.approximated(&place, name, "all parameters pass, or none")
             }
             "cache_ttl" => reader.report.approximated(&place, name, CACHE_TTL),
+            "output_encoding" if matches!(member.node.text(), "json" | "json-collection" | "no-op") => {
+                reader.report.carried(&place, name)
+            }
             _ if reader.is_own(member, "endpoints.") => {}
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
     }
-    for (index, backend) in backends.iter().enumerate() {
-        if index == 0 {
-            read_backend(backend, (path, names.as_slice(), &groups), !queries.is_empty(), &method, &mut route, reader);
-        } else {
-            backend.settle();
-            let place = reader.place(backend.line);
-            reader.report.not_carried(
-                &place,
-                "endpoints.backend",
-                "responses of several backends are not merged; the first one answers",
-            );
+    let known = (path, names.as_slice(), groups.as_str());
+    let (shadows, answering): (Vec<&Node>, Vec<&Node>) = backends.iter().partition(|backend| settings::is_shadow(backend));
+    for shadow in shadows {
+        shadow.settle();
+        let place = reader.place(shadow.line);
+        reader.report.not_carried(
+            &place,
+            "endpoints.backend",
+            "copies of requests are not sent: set `mirrors` of the route's rule",
+        );
+    }
+    match answering.as_slice() {
+        [] => {}
+        [backend] => read_backend(backend, known, !queries.is_empty(), &method, &mut route, reader),
+        several => {
+            let proxy = node.get("extra_config").find("proxy");
+            let merge = PlannedMerge {
+                path: format!("^{groups}$"),
+                names: names.clone(),
+                headers: if headers.is_empty() { vec!["Content-Type".to_owned()] } else { headers },
+                query: queries,
+                is_sequential: proxy.is_some_and(|proxy| proxy.get("sequential").is_true()),
+                parts: Vec::new(),
+            };
+            read_merged(several, known, merge, &method, &mut route, reader);
         }
     }
+    let output = Some(node.get("output_encoding").text()).filter(|output| !output.is_empty());
+    let output = output.unwrap_or(&reader.output_encoding).to_owned();
+    if output == "json-collection" {
+        route.shape.get_or_insert_with(BodyShape::default).is_bare = true;
+    }
     extra::of_endpoint(node.get("extra_config"), &mut route, reader);
+    if output == "no-op" {
+        route.shape = None;
+    }
     plan.add(route);
     Ok(())
 }
@@ -105,6 +139,59 @@ fn path_of(path: &str) -> (PlannedPath, Vec<String>, String) {
     (planned, names, groups.join("/"))
 }
 
+/// Several backends, whose responses become one.
+fn read_merged(
+    backends: &[&Node],
+    known: (&str, &[String], &str),
+    mut merge: PlannedMerge,
+    method: &str,
+    route: &mut PlannedRoute,
+    reader: &mut KrakendReader<'_>,
+) {
+    for (index, backend) in backends.iter().enumerate() {
+        let mut one = PlannedRoute { merge: Some(PlannedMerge::default()), ..PlannedRoute::default() };
+        read_backend(backend, known, !merge.query.is_empty(), method, &mut one, reader);
+        route.closed.append(&mut one.closed);
+        let is_slower = |rate: &PlannedRate| route.rate.is_none_or(|own| rate.per_second() < own.per_second());
+        if let Some(rate) = one.rate.filter(is_slower) {
+            route.rate = Some(rate);
+        }
+        let place = reader.place(backend.line);
+        if index > 0 {
+            reader.report.approximated(&place, "endpoints.backend", MERGED);
+        }
+        if one.cache.is_some() {
+            reader.report.not_carried(&place, "endpoints.backend.http-cache", "what is merged is not kept");
+        }
+        if !matches!(backend.get("encoding").text(), "" | "json" | "safejson") {
+            reader.report.not_carried(&place, "endpoints.backend.encoding", "the script reads JSON alone, and leaves others out");
+        }
+        let shape = one.shape.unwrap_or_default();
+        if !shape.edits.is_empty() {
+            reader.report.unprotected(&place, "endpoints.backend.flatmap_filter", "is not applied where several backends answer");
+        }
+        if let PlannedAction::Forward(upstream) = one.action {
+            let hosts = upstream.targets.into_iter().map(|target| target.url).collect();
+            let method = one.upstream_method.unwrap_or_else(|| method.to_owned());
+            merge.parts.push(PlannedPart { hosts, method, path: rooted(backend.get("url_pattern").text()), shape });
+        }
+    }
+    if merge.parts.len() < backends.len() {
+        route.action = PlannedAction::Answer { status: 502, body: String::new(), headers: Vec::new() };
+        return;
+    }
+    let first = merge.parts.first().and_then(|part| part.hosts.first()).cloned().unwrap_or_default();
+    let targets = vec![PlannedTarget { url: first, weight: 1 }];
+    route.action = PlannedAction::Forward(PlannedUpstream { targets, ..PlannedUpstream::default() });
+    route.request_headers.set.push(("X-Forwarded-For".to_owned(), "{client_ip}".to_owned()));
+    route.merge = Some(merge);
+}
+
+/// The path of a backend, which may lack its first slash.
+fn rooted(url: &str) -> String {
+    if url.starts_with('/') { url.to_owned() } else { format!("/{url}") }
+}
+
 fn read_backend(
     node: &Node,
     (path, names, groups): (&str, &[String], &str),
@@ -126,7 +213,16 @@ fn read_backend(
             "method" if member.node.text().eq_ignore_ascii_case(method) || member.node.is_empty() => {
                 reader.report.carried(&place, name)
             }
-            "method" => reader.report.not_carried(&place, name, "the method stays: `method_transforms` changes it"),
+            "method" if METHODS.contains(&member.node.text().to_uppercase().as_str()) => {
+                route.upstream_method = Some(member.node.text().to_uppercase());
+                reader.report.carried(&place, name);
+            }
+            "method" => reader.report.not_carried(&place, name, "is no method that KrakenD sends"),
+            "encoding" if matches!(member.node.text(), "" | "json" | "no-op") => reader.report.carried(&place, name),
+            "encoding" if member.node.text() == "safejson" => {
+                shape.is_any = true;
+                reader.report.carried(&place, name);
+            }
             "allow" | "whitelist" => {
                 shape.allowed = member.node.texts();
                 reader.report.carried(&place, name);
@@ -187,13 +283,12 @@ fn read_backend(
     }
     route.upstream_host = targets.first().and_then(|target| target.url.split_once("://")).map(|(_, host)| host.to_owned());
     route.action = PlannedAction::Forward(PlannedUpstream { targets, ..PlannedUpstream::default() });
-    let url = node.get("url_pattern").text();
-    let url = if url.starts_with('/') { url.to_owned() } else { format!("/{url}") };
+    let url = rooted(node.get("url_pattern").text());
     let mut to = url.replace('$', "%24");
     for (index, name) in names.iter().enumerate() {
         to = to.replace(&format!("{{{name}}}"), &format!("${}", index + 1));
     }
-    if to.contains('{') {
+    if to.contains('{') && route.merge.is_none() {
         let place = reader.place(node.get("url_pattern").line);
         reader.report.not_carried(
             &place,
@@ -203,10 +298,13 @@ fn read_backend(
     }
     let is_same = url == path && passes_query;
     if !is_same && !path.contains('*') {
-        if passes_query && !to.contains('?') {
-            to = format!("{to}${}", names.len() + 1);
+        // Parameters of the pattern come before those of the request.
+        let has_own = to.contains('?');
+        if passes_query {
+            to = format!("{to}{}${}", if has_own { "&" } else { "" }, names.len() + 1);
         }
-        route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}(\\?.*)?$"), to });
+        let query = if has_own { "(?:\\?(.*))?" } else { "(\\?.*)?" };
+        route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}{query}$"), to });
     }
     extra::of_backend(node.get("extra_config"), route, reader);
 }

@@ -1,63 +1,13 @@
 //! `extra_config` of the service, of endpoints and of backends.
 
-use super::KrakendReader;
-use crate::node::{Member, Node, NodeValue};
-use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
+use super::settings::Level;
+use super::{KrakendReader, bodies};
+use crate::node::{Member, Node};
+use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedAddressRate, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
 
 /// Algorithms of tokens.
 const ALGORITHMS: [&str; 13] =
     ["EdDSA", "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
-
-/// Former names, by what they are called now.
-const FORMER: &[(&str, &str)] = &[
-    ("github_com/devopsfaith/krakend-jose/validator", "auth/validator"),
-    ("github.com/devopsfaith/krakend-jose/validator", "auth/validator"),
-    ("github_com/devopsfaith/krakend-jose/signer", "auth/signer"),
-    ("github_com/devopsfaith/krakend-ratelimit/juju/router", "qos/ratelimit/router"),
-    ("github.com/devopsfaith/krakend-ratelimit/juju/router", "qos/ratelimit/router"),
-    ("github_com/devopsfaith/krakend-ratelimit/juju/proxy", "qos/ratelimit/proxy"),
-    ("github.com/devopsfaith/krakend-ratelimit/juju/proxy", "qos/ratelimit/proxy"),
-    ("github_com/devopsfaith/krakend-circuitbreaker/gobreaker", "qos/circuit-breaker"),
-    ("github.com/devopsfaith/krakend-circuitbreaker/gobreaker", "qos/circuit-breaker"),
-    ("github_com/devopsfaith/krakend-httpcache", "qos/http-cache"),
-    ("github.com/devopsfaith/krakend-httpcache", "qos/http-cache"),
-    ("github_com/devopsfaith/krakend-cors", "security/cors"),
-    ("github_com/devopsfaith/krakend-httpsecure", "security/http"),
-    ("github_com/devopsfaith/krakend-botdetector", "security/bot-detector"),
-    ("github_com/devopsfaith/krakend-gologging", "telemetry/logging"),
-    ("github_com/devopsfaith/krakend-metrics", "telemetry/metrics"),
-    ("github_com/devopsfaith/krakend-opencensus", "telemetry/opencensus"),
-    ("github_com/devopsfaith/krakend-influx", "telemetry/influx"),
-    ("github_com/devopsfaith/krakend-gelf", "telemetry/gelf"),
-    ("github_com/devopsfaith/krakend-logstash", "telemetry/logstash"),
-    ("github_com/devopsfaith/krakend-martian", "modifier/martian"),
-    ("github_com/devopsfaith/krakend-lua/proxy", "modifier/lua-proxy"),
-    ("github_com/devopsfaith/krakend-lua/router", "modifier/lua-endpoint"),
-    ("github_com/devopsfaith/krakend-cel", "validation/cel"),
-    ("github_com/devopsfaith/krakend-jsonschema", "validation/json-schema"),
-    ("github_com/devopsfaith/krakend/proxy", "proxy"),
-    ("github_com/devopsfaith/krakend/http", "backend/http"),
-    ("github_com/devopsfaith/krakend/transport/http/server/handler", "plugin/http-server"),
-    ("github_com/devopsfaith/krakend/transport/http/client/executor", "plugin/http-client"),
-    ("github_com/luraproject/lura/router/gin", "router"),
-    ("github_com/devopsfaith/krakend/router/gin", "router"),
-];
-
-/// Gives settings their present names.
-pub(super) fn use_present_names(node: &mut Node) {
-    match &mut node.value {
-        NodeValue::Scalar(_) => {}
-        NodeValue::List(list) => list.iter_mut().for_each(use_present_names),
-        NodeValue::Map(members) => {
-            for member in members {
-                if let Some((_, present)) = FORMER.iter().find(|(former, _)| *former == member.key) {
-                    member.key = (*present).to_owned();
-                }
-                use_present_names(&mut member.node);
-            }
-        }
-    }
-}
 
 /// What a backend speaks that is not HTTP.
 pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
@@ -77,14 +27,6 @@ pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
         .map(|member| member.key.as_str())
         .find(|name| foreign.iter().any(|start| name.starts_with(start)))
         .map(str::to_owned)
-}
-
-/// Where an `extra_config` stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
-    Service,
-    Endpoint,
-    Backend,
 }
 
 pub(super) fn of_service(extra: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
@@ -125,6 +67,7 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
         "auth/validator" => match tokens(node) {
             Ok(tokens) => {
                 fields(member, &name, reader);
+                claims(node.get("propagate_claims"), routes, reader);
                 reader.report.carried(&place, title);
                 routes.iter_mut().for_each(|route| route.auth.ways = vec![AuthWay::JwtOfIssuer(tokens.clone())]);
             }
@@ -162,10 +105,18 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
         name if name.starts_with("telemetry/") => {
             reader.report.approximated(&place, title, "the gateway has metrics, logs, traces and analytics of its own");
         }
+        "proxy" => bodies::proxy(node, level, routes, reader),
+        "validation/json-schema" => match bodies::schema(level, reader) {
+            Some(schema) => {
+                node.settle();
+                routes.iter_mut().for_each(|route| route.body_schema = Some(schema.clone()));
+                reader.report.carried(&place, title);
+            }
+            None => closes("the schema is no object in JSON, or refers to other documents", routes, reader),
+        },
         "security/bot-detector"
         | "security/policies"
         | "validation/cel"
-        | "validation/json-schema"
         | "validation/response-json-schema"
         | "auth/api-keys"
         | "auth/basic"
@@ -195,10 +146,10 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
         let place = reader.place(field.line);
         let title = format!("extra_config.{name}.{}", field.key);
         match field.key.as_str() {
-            "alg" | "jwk_url" | "issuer" | "audience" | "roles" | "roles_key" | "scopes" | "scopes_key" | "scopes_matcher"
-            | "allow_origins" | "allow_methods" | "allow_headers" | "expose_headers" | "max_age" | "allow_credentials" => {
-                reader.report.carried(&place, title)
-            }
+            "alg" | "auth_header_name" | "cookie_key" | "jwk_url" | "issuer" | "audience" | "roles" | "roles_key" | "scopes"
+            | "scopes_key" | "scopes_matcher" | "allow_origins" | "allow_methods" | "allow_headers" | "expose_headers"
+            | "max_age" | "allow_credentials" => reader.report.carried(&place, title),
+            "propagate_claims" => {}
             "cache"
             | "cache_duration"
             | "disable_jwk_security"
@@ -213,6 +164,33 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
             | "options_passthrough" => reader.report.approximated(&place, title, "key sets are kept and refreshed by themselves"),
             _ if field.node.is_off() => reader.report.carried(&place, title),
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
+        }
+    }
+}
+
+/// Headers with claims for backends. A client cannot write them itself.
+fn claims(list: &Node, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
+    let is_plain =
+        |claim: &str| !claim.is_empty() && claim.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    for pair in list.items() {
+        let title = "extra_config.auth/validator.propagate_claims";
+        let [claim, header] = pair.items() else {
+            pair.settle();
+            reader.report.unprotected(&reader.place(pair.line), title, "is no pair of a claim and a header");
+            continue;
+        };
+        let place = reader.place(claim.line);
+        let (claim, Some(header)) = (claim.text(), header.token()) else { continue };
+        if is_plain(claim) {
+            routes.iter_mut().for_each(|route| route.request_headers.set.push((header.to_owned(), format!("{{claim:{claim}}}"))));
+            reader.report.carried(&place, title);
+        } else {
+            routes.iter_mut().for_each(|route| route.request_headers.remove.push(header.to_owned()));
+            reader.report.unprotected(
+                &place,
+                title,
+                format!("{claim} is no claim at the top of a token; {header} does not reach backends"),
+            );
         }
     }
 }
@@ -254,31 +232,44 @@ fn tokens(node: &Node) -> Result<IssuedTokens, String> {
         audiences: node.get("audience").texts(),
         claim: "sub".to_owned(),
         required,
+        header: node.get("auth_header_name").token().map(str::to_owned),
+        cookie: node.get("cookie_key").token().map(str::to_owned),
     })
 }
 
-/// A rate with what may come at once.
+/// A rate with what may come at once: without a capacity, what comes in a second, and one if `max_rate` lets less than one come.
 fn rate(node: &Node, rate: &str, capacity: &str) -> Option<PlannedRate> {
-    let number = node.get(rate).number().filter(|number| *number > 0.0)?;
-    let every_s = node.get("every").duration_ms().map_or(1.0, |time| time as f64 / 1_000.0);
-    let at_once = node.get(capacity).number().filter(|capacity| *capacity >= 1.0).unwrap_or(number.max(1.0));
-    Some(PlannedRate { requests: at_once, per_s: at_once * every_s / number })
+    let every_s = node.get("every").duration_ms().map_or(1.0, |time| time as f64 / 1_000.0).max(1.0);
+    let in_a_second = |name: &str| node.get(name).number().filter(|number| *number > 0.0).map(|number| number / every_s);
+    let per_second = in_a_second(rate)?;
+    let usual = if in_a_second("max_rate").is_none_or(|all| all < 1.0) { 1.0 } else { per_second.floor().max(1.0) };
+    let at_once = node.get(capacity).number().filter(|capacity| *capacity >= 1.0).unwrap_or(usual);
+    Some(PlannedRate { requests: at_once, per_s: at_once / per_second })
 }
 
 /// The result says how it acts otherwise.
 fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<Option<String>, String> {
+    let mut how = None;
     if let Some(all) = rate(node, "max_rate", "capacity") {
-        routes.iter_mut().for_each(|route| route.rate = Some(all));
+        // Of two rates, the smaller one holds.
+        let holds = |route: &PlannedRoute| route.rate.is_none_or(|own| all.per_second() < own.per_second());
+        routes.iter_mut().filter(|route| holds(route)).for_each(|route| route.rate = Some(all));
         if level == Level::Service {
-            return Ok(Some("the rate of the whole service holds for each endpoint".to_owned()));
+            how = Some("the rate of the whole service holds for each endpoint".to_owned());
         }
     }
-    let Some(client) = rate(node, "client_max_rate", "client_capacity") else { return Ok(None) };
+    let Some(client) = rate(node, "client_max_rate", "client_capacity") else { return Ok(how) };
     match node.get("strategy").word(&["ip", "header", "param"]) {
         "" if !node.get("strategy").is_empty() => Err("requests cannot be counted so".to_owned()),
         "" | "ip" => {
-            routes.iter_mut().for_each(|route| route.address_rates = vec![client.of_route()]);
-            Ok(None)
+            let counter = if level == Level::Service { "service" } else { "" };
+            let limit = PlannedAddressRate { rate: client, counter: counter.to_owned() };
+            routes.iter_mut().for_each(|route| route.address_rates.push(limit.clone()));
+            let header = node.get("key").text();
+            if !header.is_empty() {
+                how = Some(format!("the address of a client is not read from {header}: set `tollgate.trusted_proxies`"));
+            }
+            Ok(how)
         }
         other => Err(format!("requests cannot be counted by {other} {}", node.get("key").text())),
     }

@@ -2,11 +2,11 @@
 
 use super::consumers::POLICY;
 use super::settings::Sockets;
-use super::{ORG, put, tidy};
+use super::{ORG, merge, put, shape, tidy};
 use crate::pattern::escaped;
 use crate::plan::{
-    AuthWay, BodyShape, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath,
-    PlannedRate, PlannedRedirect, PlannedRoute, PlannedUpstream, PlannedValue,
+    AuthWay, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath, PlannedRate,
+    PlannedRedirect, PlannedRoute, PlannedUpstream, PlannedValue,
 };
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -23,8 +23,14 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         extended.insert("black_list".to_owned(), json!([{ "path": ANY_PATH }]));
     }
     if let Some(shape) = &route.shape {
-        extended
-            .insert("transform_jq_response".to_owned(), for_methods(route, &json!({ "path": ANY_PATH, "filter": filter(shape) })));
+        extended.insert(
+            "transform_jq_response".to_owned(),
+            for_methods(route, &json!({ "path": ANY_PATH, "filter": shape::filter(shape) })),
+        );
+    }
+    if let Some(schema) = &route.body_schema {
+        let entry = json!({ "path": ANY_PATH, "schema": schema, "error_response_code": 400 });
+        extended.insert("validate_json".to_owned(), for_methods(route, &entry));
     }
     let mut rule = json!({
         "matches": route.matches.iter().map(matched).collect::<Vec<_>>(),
@@ -41,6 +47,13 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
             accepts_any = forward.accepts_any_certificate;
             if let Some(change) = &route.path_change {
                 extended.insert("url_rewrites".to_owned(), for_methods(route, &rewrite(change)));
+            }
+            if let Some(method) = &route.upstream_method {
+                let entry = json!({ "path": ANY_PATH, "to_method": method });
+                extended.insert("method_transforms".to_owned(), without_preflights(for_methods(route, &entry)));
+            }
+            if route.merge.is_some() {
+                extended.insert("virtual".to_owned(), without_preflights(for_methods(route, &merge::entry(ANY_PATH))));
             }
             if let Some((url, percent)) = &route.mirror {
                 put(&mut rule, "mirrors", json!([{ "url": url, "numerator": percent, "denominator": 100 }]));
@@ -106,6 +119,9 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
     });
     authentication(route, &mut definition);
     let mut definition = tidy(definition);
+    if let Some(merge) = &route.merge {
+        put(&mut definition, "config_data", merge::data(merge));
+    }
     // An empty object switches the cache on.
     if route.cache.as_ref().is_some_and(|cache| cache.time_s.is_none()) {
         put(&mut definition, "tollgate.cache", json!({ "by_headers": route.cache.as_ref().map(|cache| cache.by_headers.clone()) }));
@@ -153,6 +169,14 @@ fn for_methods(route: &PlannedRoute, entry: &Value) -> Value {
         entry
     };
     methods.iter().map(with).collect()
+}
+
+/// What is done to requests is not done to those that ask whether they may come.
+fn without_preflights(mut entries: Value) -> Value {
+    if let Some(list) = entries.as_array_mut() {
+        list.retain(|entry| entry.get("method").is_none_or(|method| method != "OPTIONS"));
+    }
+    entries
 }
 
 fn rewrite(change: &PathChange) -> Value {
@@ -258,8 +282,11 @@ fn one_way(way: &AuthWay, definition: &mut Value) -> (&'static str, &'static str
             put(definition, "auth_configs.jwt", place(header.as_ref(), query.as_ref(), cookie.as_ref()));
             ("jwt", "jwt_claim")
         }
-        AuthWay::JwtOfIssuer(IssuedTokens { keys_url, algorithm, issuer, audiences, claim, required }) => {
+        AuthWay::JwtOfIssuer(IssuedTokens { keys_url, algorithm, issuer, audiences, claim, required, header, cookie }) => {
             put(definition, "enable_jwt", json!(true));
+            if header.is_some() || cookie.is_some() {
+                put(definition, "auth_configs.jwt", place(header.as_ref(), None, cookie.as_ref()));
+            }
             put(definition, "jwt_signing_method", json!(algorithm));
             put(definition, "jwt_source", json!(keys_url));
             put(definition, "jwt_identity_base_field", json!(claim));
@@ -342,37 +369,6 @@ fn shared_cache(route: &PlannedRoute) -> Value {
     cache.map_or(Value::Null, |cache| json!({ "by_headers": cache.by_headers }))
 }
 
-/// The shape of a body as a filter in jq.
-fn filter(shape: &BodyShape) -> String {
-    let path = |name: &str| -> String { name.split('.').map(|part| format!("[{}]", Value::from(part))).collect() };
-    let mut steps = vec![".body".to_owned()];
-    if !shape.target.is_empty() {
-        steps.push(format!(".{}", path(&shape.target)));
-    }
-    if !shape.allowed.is_empty() {
-        let kept: Vec<String> = shape
-            .allowed
-            .iter()
-            .map(|name| format!("[{}]", name.split('.').map(|part| Value::from(part).to_string()).collect::<Vec<_>>().join(",")))
-            .collect();
-        steps.push(format!(". as $all | reduce ({}) as $path ({{}}; if ($all | getpath($path)) == null then . else setpath($path; $all | getpath($path)) end)", kept.join(", ")));
-    }
-    if !shape.denied.is_empty() {
-        let gone: Vec<String> = shape.denied.iter().map(|name| format!(".{}", path(name))).collect();
-        steps.push(format!("del({})", gone.join(", ")));
-    }
-    for (from, to) in &shape.renamed {
-        let (from, to) = (Value::from(from.as_str()), Value::from(to.as_str()));
-        steps.push(format!("if has({from}) then .[{to}] = .[{from}] | del(.[{from}]) else . end"));
-    }
-    match (shape.group.is_empty(), shape.is_list) {
-        (false, _) => steps.push(format!("{{{}: .}}", Value::from(shape.group.as_str()))),
-        (true, true) => steps.push("{collection: .}".to_owned()),
-        (true, false) => {}
-    }
-    format!("{{body: ({})}}", steps.join(" | "))
-}
-
 fn named(list: &[(String, String)]) -> Vec<Value> {
     list.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }
@@ -392,6 +388,10 @@ fn variables(value: &str) -> String {
         [("{client_ip}", "$tyk_context.remote_addr"), ("{request_id}", "$tyk_context.request_id"), ("{path}", "$tyk_context.path")]
     {
         text = text.replace(name, variable);
+    }
+    while let Some((before, rest)) = text.split_once("{claim:") {
+        let Some((name, behind)) = rest.split_once('}') else { break };
+        text = format!("{before}$tyk_context.jwt_claims_{name}{behind}");
     }
     while let Some((before, rest)) = text.split_once("{header:") {
         let Some((name, behind)) = rest.split_once('}') else { break };

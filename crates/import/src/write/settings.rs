@@ -1,6 +1,6 @@
 //! The gateway's own configuration, and its listeners.
 
-use super::{WrittenFile, file, tidy};
+use super::{WrittenFile, file, merge, tidy};
 use crate::files::NamedFiles;
 use crate::plan::{Plan, PlannedCertificate, PlannedListener};
 use crate::report::ImportReport;
@@ -101,6 +101,9 @@ pub(super) fn files(plan: &Plan, sockets: &Sockets) -> Vec<WrittenFile> {
         "policies": { "policy_source": "file", "policy_path": "policies/" },
         "hash_keys": true,
         "hide_generator_header": true,
+        "enable_jsvm": merge::is_needed(plan),
+        "jsvm_timeout": merge::longest_s(plan),
+        "middleware_path": merge::is_needed(plan).then_some(merge::SCRIPTS),
         "proxy_default_timeout": Some(plan.upstream_s).filter(|time| *time > 0),
         "http_server_options": { "enable_websockets": true },
         "tollgate": {

@@ -53,7 +53,7 @@ pub(super) fn settings() -> Settings {
 pub(super) fn cluster(manifests: &[&str]) -> Cluster {
     let mut cluster = Cluster::default();
     for manifest in manifests.iter().flat_map(|manifests| manifests.split("\n---\n")) {
-        let mut object: Value = serde_saphyr::from_str(manifest).unwrap_or_else(|error| panic!("{error}\n{manifest}"));
+        let mut object: Value = tollgate_text::yaml::read(manifest).unwrap_or_else(|error| panic!("{error}\n{manifest}"));
         let kind = object["kind"].as_str().unwrap_or_default().to_owned();
         let kind = ResourceKind::ALL.iter().copied().find(|known| known.name() == kind).unwrap_or_else(|| panic!("{kind}"));
         let mut metadata: Metadata = serde_json::from_value(object["metadata"].take()).unwrap();

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use tollgate_text::byte_order_mark;
 
 /// Deepest nesting: schemas of tools have a dozen levels, and what is forwarded must be readable for others, who stop at about 128.
 const DEPTH_MAX: usize = 100;
@@ -27,7 +28,7 @@ impl<'a> JsonNode<'a> {
         if bytes.len() > bytes_max {
             return Err("the document is too large");
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| "the document is not UTF-8")?;
+        let text = std::str::from_utf8(byte_order_mark::without(bytes)).map_err(|_| "the document is not UTF-8")?;
         let raw = serde_json::from_str(text).map_err(|_| "the document is not valid JSON")?;
         check_size(bytes, VALUES_MAX)?;
         Ok(JsonNode(raw))
@@ -42,7 +43,7 @@ impl<'a> JsonNode<'a> {
             return Err("the document is too large");
         }
         check_size(bytes, usize::MAX)?;
-        serde_json::from_slice(bytes).map(JsonNode).map_err(|_| "the document is not valid JSON")
+        serde_json::from_slice(byte_order_mark::without(bytes)).map(JsonNode).map_err(|_| "the document is not valid JSON")
     }
 
     /// The text of the value.

@@ -110,6 +110,14 @@ impl Scanner {
         None
     }
 
+    /// Reads what comes of a string, up to a byte that may mean something, and returns its length.
+    pub(super) fn take_text(&mut self, bytes: &[u8]) -> usize {
+        let Some(text) = self.text.filter(|_| self.kept.is_none() && !self.is_escaped && !self.is_lost) else { return 0 };
+        let length = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | b'\n' | b'\r')).unwrap_or(bytes.len());
+        self.keep_text(text, bytes.get(..length).unwrap_or_default());
+        length
+    }
+
     fn is_in_object(&self) -> bool {
         self.objects & 1 == 1
     }
@@ -135,19 +143,22 @@ impl Scanner {
             return (text == TextRole::Word).then(|| ScanHit::Word(std::mem::take(&mut self.word)));
         }
         self.is_escaped = !self.is_escaped && byte == b'\\';
+        self.keep_text(text, std::slice::from_ref(&byte));
+        None
+    }
+
+    fn keep_text(&mut self, text: TextRole, bytes: &[u8]) {
         let kept = match text {
             TextRole::Name => &mut self.name,
             TextRole::Word => &mut self.word,
             TextRole::Counted => {
-                self.text_bytes = self.text_bytes.saturating_add(1);
-                return None;
+                self.text_bytes = self.text_bytes.saturating_add(bytes.len() as u64);
+                return;
             }
-            TextRole::Other => return None,
+            TextRole::Other => return,
         };
-        if kept.len() < WORD_BYTES_MAX {
-            kept.push(byte);
-        }
-        None
+        let room = WORD_BYTES_MAX.saturating_sub(kept.len());
+        kept.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
     }
 
     fn open(&mut self, byte: u8) {

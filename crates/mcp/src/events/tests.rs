@@ -47,7 +47,9 @@ fn only_a_stream_begins_with_a_mark() {
 #[test]
 fn an_event_is_bounded() {
     let mut reader = EventReader::new(8);
-    assert_eq!(reader.next(&mut &b"data: 123456"[..]), Err(EventTooLarge));
+    let mut bytes = &b"data: 123456"[..];
+    assert_eq!(reader.next(&mut bytes), Err(EventTooLarge));
+    assert_eq!((reader.rest(), bytes), (&b"data: 123"[..], &b"456"[..]), "no more is kept than shows that it is too large");
 }
 
 #[test]

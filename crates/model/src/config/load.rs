@@ -15,7 +15,7 @@ use crate::openapi::openapi_problem;
 use crate::problem::{Findings, Level, Problem};
 use crate::readable_files::ReadableFiles;
 use crate::reference::{RemoteSecrets, SecretFiles, SecretSources, resolve_references};
-use crate::yaml;
+use tollgate_text::{byte_order_mark, yaml};
 
 /// A larger file is probably not a configuration.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -127,7 +127,7 @@ impl GatewayConfig {
 
 fn read(path: &Path) -> Result<Value, String> {
     let text = bounded_file::read_text(path, FILE_BYTES_MAX).map_err(|error| format!("cannot be read: {error}"))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = byte_order_mark::without_in(&text);
     if is_yaml(path, text) {
         yaml::read(text)
     } else {

@@ -38,9 +38,18 @@ pub enum EventFacts {
     /// An upstream that the gateway has no token for.
     UpstreamToken { api: String },
     /// Something that an operator did, as the log of changes has it.
-    Operator { user: String, address: String, action: String, kind: String, target: String, status: u16 },
+    Operator { user: String, address: String, action: String, kind: String, target: String, status: u16, place: ChainPlace },
     /// Something that happened at the developer portal, with ids of what it is about; empty where it is about none.
     Portal { what: &'static str, application: String, grant: String, product: String, plan: String, developer: String },
+}
+
+/// Where in the audit file a line is; number 0 and no hash if there is no file.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct ChainPlace {
+    pub number: u64,
+    /// Hash of the line before it.
+    pub previous: String,
+    pub hash: String,
 }
 
 /// Numbers that Tyk's templates print for a breaker that opens and closes.
@@ -122,7 +131,7 @@ impl GatewayEvent {
                 (type_name, own)
             }
             EventFacts::UpstreamToken { api } => ("upstreamoauth.EventUpstreamOAuthMeta", vec![("APIID", text(api))]),
-            EventFacts::Operator { user, address, action, kind, target, status } => (
+            EventFacts::Operator { user, address, action, kind, target, status, place } => (
                 "tollgate.EventOperatorMeta",
                 vec![
                     ("User", text(user)),
@@ -131,6 +140,9 @@ impl GatewayEvent {
                     ("Kind", text(kind)),
                     ("Target", text(target)),
                     ("Status", Value::from(i64::from(*status))),
+                    ("Seq", Value::from(i64::try_from(place.number).unwrap_or(i64::MAX))),
+                    ("Prev", text(&place.previous)),
+                    ("Hash", text(&place.hash)),
                 ],
             ),
             EventFacts::Portal { what, application, grant, product, plan, developer } => (
@@ -167,7 +179,7 @@ impl GatewayEvent {
             EventFacts::Token { org, key } => format!("{start}:{org}:{}", shortened_key(key)),
             EventFacts::Certificate { name, .. } => format!("{start}:{name}: {}", self.message),
             EventFacts::UpstreamToken { api } => format!("{start}:{api}: {}", self.message),
-            EventFacts::Operator { user, address, action, kind, target, status } => {
+            EventFacts::Operator { user, address, action, kind, target, status, .. } => {
                 format!("{start}:{user}:{address}:{action}:{kind}:{target}:{status}")
             }
             EventFacts::Portal { what, application, product, plan, developer, .. } => {
@@ -211,7 +223,9 @@ impl GatewayEvent {
             },
             EventKind::UpstreamOAuthError => EventFacts::UpstreamToken { api: text() },
             EventKind::OperatorChange => {
-                EventFacts::Operator { user: text(), address: text(), action: text(), kind: text(), target: text(), status: 200 }
+                let place = ChainPlace { number: 1, previous: text(), hash: text() };
+                let (user, address, action, target) = (text(), text(), text(), text());
+                EventFacts::Operator { user, address, action, kind: text(), target, status: 200, place }
             }
             EventKind::PortalChange => EventFacts::Portal {
                 what: "sample",

@@ -72,8 +72,9 @@ impl EventFacts {
             EventFacts::Portal { what, application, grant, product, plan, developer } => json!({
                 "What": what, "Application": application, "Grant": grant, "Product": product, "Plan": plan, "Developer": developer,
             }),
-            EventFacts::Operator { user, address, action, kind, target, status } => json!({
+            EventFacts::Operator { user, address, action, kind, target, status, place } => json!({
                 "User": user, "Address": address, "Action": action, "Kind": kind, "Target": target, "Status": status,
+                "Seq": place.number, "Prev": place.previous, "Hash": place.hash,
             }),
             EventFacts::Token { org, key } => json!({"Org": org, "Key": key}),
             EventFacts::Certificate { id, name, api, .. } => json!({"CertID": id, "CertName": name, "APIID": api}),

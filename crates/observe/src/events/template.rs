@@ -16,7 +16,7 @@ const FILE_BYTES_MAX: u64 = 64 << 10;
 const LIMITS: RenderLimits = RenderLimits { bytes_max: 256 << 10, steps_max: 20_000 };
 
 /// All names of Tyk's events.
-const NAMES: [&str; 40] = [
+const NAMES: [&str; 43] = [
     "Type",
     "Meta",
     "TimeStamp",
@@ -57,6 +57,9 @@ const NAMES: [&str; 40] = [
     "Kind",
     "Target",
     "Status",
+    "Seq",
+    "Prev",
+    "Hash",
 ];
 const REQUEST: &str = "OriginatingRequest";
 /// The member that has any names.
@@ -105,6 +108,11 @@ const BUILT_IN: &str = r#"{{ $meta := .Meta -}}
     "kind": "{{ $meta.Kind }}",
     "target": "{{ $meta.Target }}",
     "status": {{ $meta.Status }}
+    {{- if $meta.Hash }},
+    "seq": {{ $meta.Seq }},
+    "prev": "{{ $meta.Prev }}",
+    "hash": "{{ $meta.Hash }}"
+    {{- end }}
 {{- else if or (eq .Type "CertificateExpiringSoon") (eq .Type "CertificateExpired") }}
     "cert_id": "{{ $meta.CertID }}",
     "cert_name": "{{ $meta.CertName }}",

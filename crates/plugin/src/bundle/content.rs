@@ -7,6 +7,7 @@ use md5::{Digest as _, Md5};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tollgate_model::api::CustomMiddleware;
+use tollgate_text::byte_order_mark;
 
 /// Name of the manifest in the archive.
 const MANIFEST: &str = "manifest.json";
@@ -41,7 +42,7 @@ impl Manifest {
     /// It is no such document, or names a file outside the bundle.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         let unreadable = |error: serde_json::Error| format!("{MANIFEST} can't be read: {error}");
-        let written: Value = serde_json::from_slice(text).map_err(unreadable)?;
+        let written: Value = serde_json::from_slice(byte_order_mark::without(text)).map_err(unreadable)?;
         // An array would be read as the fields in their order.
         if !written.is_object() {
             return Err(format!("{MANIFEST} can't be read: it is not an object"));

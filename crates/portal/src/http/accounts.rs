@@ -45,6 +45,13 @@ struct PasswordBody {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct PasswordChangeBody {
+    old: String,
+    new: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NameBody {
     name: String,
 }
@@ -97,6 +104,18 @@ pub(super) async fn choose_password(call: PortalCall) -> PortalResult {
     entered(&call, &developer, token).await
 }
 
+/// Another password for whoever has the old one; the provider at which they have signed in is kept.
+pub(super) async fn change_password(call: PortalCall) -> PortalResult {
+    let PasswordChangeBody { old, new } = call.body()?;
+    let developer = call.portal.change_password(call.address, call.developer()?, old, new).await?;
+    let entrance = match &call.session {
+        Some(token) => sessions::sign_out(&call.portal.documents, token).await?,
+        None => None,
+    };
+    let token = sessions::start_from(&call.portal.documents, &developer, entrance, Portal::now()).await?;
+    Ok(PortalAnswer::of(described(&call.portal, Some(&developer))).with_session(token))
+}
+
 pub(super) async fn rename(call: PortalCall) -> PortalResult {
     let NameBody { name } = call.body()?;
     let name = plain_name("name", &name)?;
@@ -119,6 +138,7 @@ fn described(portal: &Portal, developer: Option<&Developer>) -> Value {
         "portal": {
             "name": settings.name,
             "gateway_url": settings.gateway_url,
+            "try_it": settings.try_it,
             "has_logo": portal.logo.is_some(),
             "signs_up": settings.sign_up.by != PortalSignUpRule::Invitation,
             "domains": if settings.sign_up.by == PortalSignUpRule::Domain { settings.sign_up.domains.clone() } else { Vec::new() },
@@ -130,6 +150,7 @@ fn described(portal: &Portal, developer: Option<&Developer>) -> Value {
             "mail": developer.mail,
             "name": developer.name,
             "teams": developer.teams.keys().collect::<Vec<_>>(),
+            "has_password": !developer.password_hash.is_empty(),
         })),
     })
 }

@@ -15,6 +15,9 @@ use tollgate_access::secret::random_text;
 const OVERLAP_S_MAX: u64 = 30 * 24 * 3600;
 /// How long they do if nobody says otherwise.
 const OVERLAP_S: u64 = 24 * 3600;
+/// Keys of a grant that are made in a day: each begins with a quota of its own.
+const MADE_PER_DAY_MAX: u32 = 30;
+const DAY_S: u64 = 24 * 3600;
 /// Characters at the end of a key that lists show.
 const TAIL_CHARS: usize = 4;
 
@@ -84,6 +87,7 @@ async fn make(
     let portal = &call.portal;
     let now = Portal::now();
     check_room(grant, now)?;
+    count_made(portal, grant_id, now).await?;
     let product: ApiProduct = catalogue::one(&portal.documents, &grant.product).await?;
     let plan = product.plan(&grant.plan).ok_or_else(|| PortalRefusal::missing("plan"))?;
     let developer = call.developer()?;
@@ -135,6 +139,19 @@ async fn make(
             Err(refusal)
         }
     }
+}
+
+/// Counts a key that is made.
+async fn count_made(portal: &Portal, grant_id: &str, now: u64) -> Result<(), PortalRefusal> {
+    let day = now / DAY_S;
+    let count = |old: Option<u32>| {
+        let count = old.unwrap_or_default();
+        if count >= MADE_PER_DAY_MAX {
+            return Err(PortalRefusal::wait((day + 1) * DAY_S - now, "Too many new keys on this day"));
+        }
+        Ok(count + 1)
+    };
+    portal.documents.change(&format!("made-{grant_id}-{day}"), Some((day + 2) * DAY_S), count).await.map(drop)
 }
 
 /// The APIs of which an application of this product is a client. Where an API takes keys, a key is what fits all of them.

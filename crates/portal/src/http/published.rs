@@ -46,7 +46,8 @@ pub(super) async fn page(call: PortalCall) -> PortalResult {
 }
 
 impl PortalCall {
-    fn sees(&self, is_public: bool) -> bool {
+    /// Whether the caller sees what is or is not public.
+    pub(super) fn sees(&self, is_public: bool) -> bool {
         is_public || self.developer.is_some()
     }
 }

@@ -78,7 +78,9 @@ pub(super) async fn invite(call: PortalCall) -> PortalResult {
     call.portal.sign_ups().admit(call.address, now).map_err(|wait_s| PortalRefusal::wait(wait_s, "Too many invitations"))?;
     let named = mail.split('@').next().unwrap_or_default().to_owned();
     let team = Some((team.to_owned(), role));
-    let token = OneUse { mail: mail.clone(), name: named, makes_account: true, changes_password: false, team };
+    // Who may have an account is for the operator to say, not for whoever invites. The answer is the same for addresses that have one.
+    let makes_account = call.portal.may_be_invited(&mail).is_ok();
+    let token = OneUse { mail: mail.clone(), name: named, makes_account, changes_password: false, team };
     let token = token.store(documents, now + INVITATION_S).await?;
     call.portal.send(call.portal.letterhead.invitation(&mail, Some(&found.name), &token));
     Ok(PortalAnswer::made(json!({"status": "ok"})))

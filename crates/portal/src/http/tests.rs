@@ -142,6 +142,88 @@ async fn a_suspended_developer_is_out_at_once_with_their_keys() {
 }
 
 #[tokio::test]
+async fn the_keys_of_somebody_who_has_left_the_team_are_refused_too() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let mut bob = test.developer("bob@example.com").await;
+    let (application, grant) = ada.granted("auto").await;
+    let team = ada.team().await;
+    let body = json!({"mail": "bob@example.com", "role": "member"});
+    assert_eq!(ada.call("POST", &format!("/api/teams/{team}/invitations"), body).await.0, 201);
+    let token = test.letter().await.token();
+    assert_eq!(bob.call("POST", "/api/invitations", json!({"token": token})).await.0, 200);
+    let keys = format!("/api/applications/{application}/grants/{grant}/keys");
+    let (_, own) = ada.call("POST", &keys, json!({})).await;
+    let (status, made) = bob.call("POST", &keys, json!({})).await;
+    assert_eq!(status, 201, "{made}");
+    let [own, key] = [own, made].map(|made| made["key"].as_str().unwrap().to_owned());
+    let id = test.portal.developers().await.unwrap().into_iter().find(|one| one.mail == "bob@example.com").unwrap().id;
+    assert_eq!(ada.call("DELETE", &format!("/api/teams/{team}/members/{id}"), json!({})).await.0, 200);
+    assert!(!test.door.is_suspended(&key), "the application goes on");
+    test.portal.suspend(&id, DeveloperChange { suspended: true }).await.unwrap();
+    assert_eq!([&key, &own].map(|key| test.door.is_suspended(key)), [true, false]);
+    test.portal.remove_developer(&id).await.unwrap();
+    assert_eq!([&key, &own].map(|key| test.door.policy_of(key).is_some()), [false, true]);
+}
+
+#[tokio::test]
+async fn members_invite_only_those_who_may_have_an_account() {
+    let mut rule = settings(PortalSignUpRule::Domain);
+    rule.sign_up.domains = vec!["example.com".to_owned()];
+    rule.sign_up.per_hour_max = 3;
+    let test = TestPortal::new(rule).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let invitations = format!("/api/teams/{}/invitations", ada.team().await);
+    let choose = async |test: &TestPortal, address: &str, token: String| {
+        let (status, answer) =
+            test.guest(address).call("POST", "/api/password", json!({"token": token, "password": PASSWORD})).await;
+        (status, answer["cause"].as_str().unwrap_or_default().to_owned())
+    };
+    for (number, (mail, expected)) in [
+        ("eve@example.org", (403, "domain")),
+        ("bob@example.com", (200, "")),
+        ("cleo@example.com", (200, "")),
+        ("dan@example.com", (429, "too_many")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (status, answer) = ada.call("POST", &invitations, json!({"mail": mail, "role": "owner"})).await;
+        assert_eq!((status, &answer["status"]), (201, &json!("ok")), "the answer tells nothing");
+        let token = test.letter().await.token();
+        let (status, cause) = choose(&test, &format!("192.0.2.{number}"), token).await;
+        assert_eq!((status, cause.as_str()), expected, "{mail}");
+    }
+}
+
+#[tokio::test]
+async fn a_grant_makes_so_many_keys_in_a_day() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let (application, grant) = ada.granted("auto").await;
+    let keys = format!("/api/applications/{application}/grants/{grant}/keys");
+    let (_, made) = ada.call("POST", &keys, json!({})).await;
+    let mut id = made["id"].as_str().unwrap().to_owned();
+    let mut statuses = Vec::new();
+    for _ in 0..30 {
+        let (status, made) = ada.call("POST", &format!("{keys}/{id}/rotate"), json!({"overlap_s": 0})).await;
+        statuses.push(status);
+        id = made["id"].as_str().map_or(id, str::to_owned);
+    }
+    assert_eq!(statuses.iter().position(|status| *status == 429), Some(29), "each key has a quota of its own: {statuses:?}");
+}
+
+#[tokio::test]
+async fn usage_names_apis_whose_requests_nobody_records() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let (application, grant) = ada.granted("auto").await;
+    ada.call("POST", &format!("/api/applications/{application}/grants/{grant}/keys"), json!({})).await;
+    let (_, shown) = ada.call("GET", &format!("/api/applications/{application}/usage"), json!({})).await;
+    assert_eq!(shown["unrecorded"], json!(["Shop"]), "{shown}");
+}
+
+#[tokio::test]
 async fn a_team_shares_its_applications_until_somebody_leaves() {
     let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
     let mut ada = test.developer("ada@example.com").await;
@@ -207,6 +289,63 @@ async fn only_what_is_public_is_seen_from_outside() {
         assert_eq!(guest.call("GET", path, json!({})).await.0, 404, "{path}");
     }
     assert_eq!(ada.call("GET", "/api/products/inner/apis/shop", json!({})).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_password_is_changed_by_whoever_has_the_old_one() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let mut elsewhere = test.guest("192.0.2.8");
+    assert_eq!(elsewhere.sign_in("ada@example.com").await, 200);
+    let body = |old: &str, new: &str| json!({"old": old, "new": new});
+    let change = "/api/account/password";
+    let (status, answer) = ada.call("POST", change, body("a wrong password", "another long password")).await;
+    assert_eq!((status, &answer["cause"]), (403, &json!("wrong")), "{answer}");
+    let (status, answer) = ada.call("POST", change, body(PASSWORD, "short")).await;
+    assert_eq!(status, 400, "{answer}");
+    let before = ada.cookie.clone();
+    let (status, answer) = ada.call("POST", change, body(PASSWORD, "another long password")).await;
+    assert_eq!((status, &answer["developer"]["has_password"]), (200, &json!(true)), "{answer}");
+    assert_ne!(ada.cookie, before, "a session that nobody has seen before");
+    assert_eq!(ada.call("GET", "/api/teams", json!({})).await.0, 200, "still signed in");
+    assert_eq!(elsewhere.call("GET", "/api/teams", json!({})).await.0, 401, "other sessions have ended");
+    let mut stolen = test.guest("192.0.2.9");
+    stolen.cookie = before;
+    assert_eq!(stolen.call("GET", "/api/teams", json!({})).await.0, 401, "the old cookie is of no use");
+    assert_eq!(elsewhere.sign_in("ada@example.com").await, 403, "nor is the old password");
+    // Whoever has a session, and no password, does not get far.
+    let mut thief = test.guest("192.0.2.10");
+    thief.cookie = ada.cookie.clone();
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        statuses.push(thief.call("POST", change, body("a guessed password", "another long password")).await.0);
+    }
+    assert!(statuses.contains(&403) && statuses.contains(&429), "{statuses:?}");
+}
+
+#[tokio::test]
+async fn pages_know_whether_they_may_call_apis() {
+    for is_allowed in [false, true] {
+        let mut rule = settings(PortalSignUpRule::Open);
+        rule.try_it = is_allowed;
+        let (_, told) = TestPortal::new(rule).await.guest("192.0.2.1").call("GET", "/api/session", json!({})).await;
+        assert_eq!(told["portal"]["try_it"], json!(is_allowed), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_finds_what_the_caller_sees() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    test.publish("inner", false).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let ids = |answer: &Value| -> Vec<String> {
+        answer["products"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (status, outside) = test.guest("192.0.2.7").call("GET", "/api/search", json!({})).await;
+    assert_eq!((status, ids(&outside)), (200, vec!["shop".to_owned()]), "{outside}");
+    assert_eq!(outside["products"][0]["apis"][0]["id"], "shop", "{outside}");
+    let (_, inside) = ada.call("GET", "/api/search", json!({})).await;
+    assert!(ids(&inside).contains(&"inner".to_owned()), "{inside}");
 }
 
 impl Guest {

@@ -1,9 +1,13 @@
 //! What an application's keys were used for, what is left of their quotas, and why requests were refused.
 
 use super::{PortalAnswer, PortalCall, PortalResult};
+use crate::application::PortalApplication;
+use crate::catalogue::{self, ApiProduct};
 use crate::overview::{KEYS_SHOWN_MAX, PERIOD_S, STEP_S, keys_of};
 use crate::portal::Portal;
+use crate::refusal::PortalRefusal;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Refused requests of a key that are shown.
@@ -26,7 +30,24 @@ pub(super) async fn show(call: PortalCall) -> PortalResult {
             "refusals": refusals?,
         }));
     }
-    Ok(PortalAnswer::of(json!({ "from_unix_s": from, "step_s": STEP_S, "keys": keys })))
+    let unrecorded = unrecorded(&call.portal, &application).await?;
+    Ok(PortalAnswer::of(json!({ "from_unix_s": from, "step_s": STEP_S, "keys": keys, "unrecorded": unrecorded })))
+}
+
+/// Names of the APIs of an application whose requests are not recorded.
+async fn unrecorded(portal: &Portal, application: &PortalApplication) -> Result<BTreeSet<String>, PortalRefusal> {
+    let products: BTreeSet<&str> = keys_of(application).map(|(grant, _)| grant.product.as_str()).collect();
+    let mut names = BTreeSet::new();
+    for id in products {
+        let product = match catalogue::one::<ApiProduct>(&portal.documents, id).await {
+            Ok(product) => product,
+            Err(refusal) if refusal.status == 404 => continue,
+            Err(refusal) => return Err(refusal),
+        };
+        let apis = product.apis.iter().filter_map(|id| portal.door.api(id));
+        names.extend(apis.filter(|api| !api.is_recorded).map(|api| api.name));
+    }
+    Ok(names)
 }
 
 /// Requests per day, product, plan and key, for invoices.

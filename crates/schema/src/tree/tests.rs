@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use serde_json::Value;
+use tollgate_text::byte_order_mark;
 
 /// The same document in serde_json's own form.
 fn owned(tree: &JsonTree<'_>) -> Value {
@@ -21,7 +22,7 @@ fn owned(tree: &JsonTree<'_>) -> Value {
 }
 
 fn same(bytes: &[u8]) {
-    match (JsonTree::read(bytes), serde_json::from_slice::<Value>(bytes)) {
+    match (JsonTree::read(bytes), serde_json::from_slice::<Value>(byte_order_mark::without(bytes))) {
         (Ok(tree), Ok(value)) => assert_eq!(owned(&tree), value, "{}", String::from_utf8_lossy(bytes)),
         (Err(ours), Err(theirs)) => assert_eq!(ours.to_string(), theirs.to_string(), "{}", String::from_utf8_lossy(bytes)),
         (ours, theirs) => panic!("{}: {ours:?}, {theirs:?}", String::from_utf8_lossy(bytes)),

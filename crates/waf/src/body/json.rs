@@ -8,6 +8,7 @@ use serde_json::Deserializer;
 use serde_json::de::SliceRead;
 use std::collections::HashMap;
 use std::fmt;
+use tollgate_text::byte_order_mark;
 
 /// Stands for a number in a list: no byte of a text.
 const LIST: u8 = 0xff;
@@ -25,7 +26,7 @@ struct Filling<'f> {
 
 pub(super) fn fill(body: &[u8], values: &mut ValueStore, budget: &mut InspectionBudget) -> Result<(), BodyFault> {
     let mut filling = Filling { values, budget, path: b"json".to_vec(), shape: Vec::new(), seen: HashMap::new(), is_over: false };
-    let mut reader: Deserializer<SliceRead<'_>> = Deserializer::from_slice(body);
+    let mut reader: Deserializer<SliceRead<'_>> = Deserializer::from_slice(byte_order_mark::without(body));
     let read = serde::de::DeserializeSeed::deserialize(&mut filling, &mut reader).and_then(|()| reader.end());
     match read {
         _ if filling.is_over => Err(BodyFault::TooMuchWork),

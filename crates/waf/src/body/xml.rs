@@ -9,9 +9,10 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
+use tollgate_text::byte_order_mark;
 
 pub(super) fn fill(body: &[u8], values: &mut ValueStore, budget: &mut InspectionBudget) -> Result<(), BodyFault> {
-    let mut reader = Reader::from_reader(body);
+    let mut reader = Reader::from_reader(byte_order_mark::without(body));
     let mut text: Vec<u8> = Vec::new();
     let mut has_element = false;
     loop {

@@ -11,6 +11,8 @@ const RESPONSE_HEADERS: [&str; 8] =
     ["connection", "content-length", "date", "keep-alive", "server", "transfer-encoding", "via", "x-request-id"];
 /// The same of requests to upstreams.
 const UPSTREAM_HEADERS: [&str; 6] = ["connection", "content-length", "keep-alive", "te", "transfer-encoding", "via"];
+/// Pages of routers in Go.
+const ROUTER_PAGES: [&[u8]; 2] = [b"404 page not found", b"405 method not allowed"];
 /// Letters of a value that are shown.
 const SHOWN_MAX: usize = 120;
 
@@ -53,7 +55,7 @@ impl Aspects {
             let names: Vec<&str> = self.ignored.iter().map(String::as_str).collect();
             notes.push(format!("not compared, as told: {}", names.join(", ")));
         }
-        notes.push("not compared: the pages of HTML and the empty bodies with which the old gateway itself refuses".to_owned());
+        notes.push("not compared: the pages of HTML, those of routers in Go and the empty bodies with which the old gateway itself refuses".to_owned());
         notes
     }
 
@@ -150,7 +152,8 @@ fn values(headers: &HeaderMap, name: &str, port: u16) -> String {
 /// Whether the gateway has refused by itself, with a page that nobody configured.
 fn is_own_page(answer: &GatewayAnswer) -> bool {
     let is_html = answer.headers.get(http::header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    answer.upstream.is_none() && answer.status >= 300 && (is_html || answer.body.is_empty())
+    let is_of_router = ROUTER_PAGES.contains(&answer.body.trim_ascii_end());
+    answer.upstream.is_none() && answer.status >= 300 && (is_html || is_of_router || answer.body.is_empty())
 }
 
 /// Documents in JSON are the same in any order of their members.

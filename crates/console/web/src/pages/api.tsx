@@ -5,7 +5,7 @@ import { Failure, ask, call, get, query, segment } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { go, link, route } from "../route";
-import { may, session } from "../session";
+import { isScoped, may, reread, session } from "../session";
 import { Badge, Button, Empty, ErrorBox, LinkButton, Note, Panel, Text, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
@@ -25,8 +25,16 @@ const TABS = [["live", "Live"], ["definition", "Definition"], ["chain", "Chain"]
 /** The tab of proxies for the Model Context Protocol. */
 const TOOLS = ["tools", "Tools"] as const;
 
+/** The tabs for whoever is signed in: what the gateway does now concerns more than an operator with a scope may see. */
+const tabsOf = (definition: any): (readonly [string, string])[] => {
+  const all = definition?.application_protocol === "mcp" ? [TABS[0], TOOLS, ...TABS.slice(1)] : TABS;
+  return all.filter(([part]) => part !== "live" || !isScoped());
+};
+
 export function ApiPage() {
-  const [, id = "", tab = "live"] = route.value.parts;
+  const scoped = isScoped();
+  const [, id = "", part = ""] = route.value.parts;
+  const tab = part && !(scoped && part === "live") ? part : scoped ? "definition" : "live";
   const loaded = useLoaded(() => ask("GET", `apis/${segment(id)}`), [id, tab === "definition"]);
   const [trying, setTrying] = useState(false);
   const [removing, setRemoving] = useState(false);
@@ -42,7 +50,7 @@ export function ApiPage() {
   const target = behind ? `${behind} ${behind === 1 ? "server" : "servers"}` : proxy.enable_load_balancing && proxy.target_list?.length ? `${proxy.target_list.length} targets` : proxy.target_url;
   const affected: string[] = definition?.tollgate?.route?.affected_by ?? [];
   const can = may("editor") && session.value?.writable.apis;
-  const tabs = definition?.application_protocol === "mcp" ? [TABS[0], TOOLS, ...TABS.slice(1)] : TABS;
+  const tabs = tabsOf(definition);
   return (
     <>
       <p class="crumbs"><a href="#/apis">APIs</a><Icon name="right" /><span><Text>{id}</Text></span></p>
@@ -50,7 +58,7 @@ export function ApiPage() {
         <h1><Text>{definition?.name || id}</Text>{definition && <small class="mono"><Text>{`${definition.domain ?? ""}${proxy.listen_path ?? ""}`}</Text> {"\u2192"} <Text>{target}</Text></small>}</h1>
         {definition?.internal && <Badge tone="muted">internal</Badge>}
         {can && <Button icon="trash" kind="quiet" aria-label="Delete this API" title="Delete this API" onClick={() => setRemoving(true)} />}
-        <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>
+        {!scoped && <Button icon="play" onClick={() => setTrying(true)}>Try it</Button>}
         {tab !== "definition" && <LinkButton icon="edit" kind="primary" data-key="e" href={link(["apis", id, "definition"])}>{can ? "Edit" : "View definition"}</LinkButton>}
       </div>
       {affected.length > 0 && <p><small>Policies of the cluster:</small> {affected.map((policy) => <Badge key={policy} tone="muted"><Text>{policy}</Text></Badge>)}</p>}
@@ -73,7 +81,7 @@ function Remove({ id, name, etag, close }: { id: string; name: string; etag: str
   const remove = async () => {
     try {
       await call("DELETE", `apis/${segment(id)}`, undefined, etag ? { headers: { "If-Match": etag } } : {});
-      await get("reload?block=true");
+      await reread();
       say("ok", <>API <b>{format.visible(name)}</b> is deleted. Its path is no longer served.</>);
       go("#/apis");
     } catch (failed) { setFailure(failed); }

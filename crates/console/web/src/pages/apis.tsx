@@ -5,7 +5,7 @@ import { Failure, call, type Problem } from "../call";
 import * as format from "../format";
 import * as live from "../live";
 import { go, link, refine, route } from "../route";
-import { may, session } from "../session";
+import { may, reread, session } from "../session";
 import { Ago, Badge, Button, Empty, ErrorBox, Field, LinkButton, Note, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
@@ -94,7 +94,7 @@ function NewApi({ close }: { close: () => void }) {
       setProblems(check.problems);
       if (!check.ok) return;
       await call("POST", "apis", definition, { headers: { "If-None-Match": "*" } });
-      await call("GET", "reload?block=true");
+      await reread();
       say("ok", <>API <b>{format.visible(name)}</b> serves {format.visible(listen)}. <a href={link(["keys"], { new: "1", api: id })}>Make a key for it</a></>);
       go(link(["apis", id]));
     } catch (failed) { setFailure(failed); } finally { setBusy(false); }

@@ -8,7 +8,7 @@ import * as format from "../format";
 import * as json from "../json";
 import * as live from "../live";
 import { guard, refine, route } from "../route";
-import { may, session } from "../session";
+import { isScoped, may, reread, session } from "../session";
 import { Badge, Button, ErrorBox, Note, Panel, Text, copy } from "../ui/bits";
 import { Code } from "../ui/code";
 import { Dialog } from "../ui/dialog";
@@ -91,7 +91,7 @@ export function Definition({ id, stored, reload }: { id: string; stored: Answer<
   const store = async (etag: string | null, content = text): Promise<void> => {
     try {
       const answer = await ask("PUT", `apis/${segment(id)}`, content, etag ? { headers: { "If-Match": etag } } : {});
-      await get("reload?block=true");
+      await reread();
       const fresh = await ask("GET", `apis/${segment(id)}`);
       const previous = base.text;
       setBase({ text: json.layout(fresh.text), etag: fresh.etag ?? answer.etag });
@@ -193,7 +193,7 @@ function After({ id, saved, undo, close }: { id: string; saved: { at: number }; 
   const before = mean(series, saved.at - 60, saved.at), since = mean(series, saved.at + 2, Infinity);
   const worse = since != null && since > (before ?? 0) + 0.01;
   return <Note tone={worse ? "bad" : "ok"} icon={worse ? "alert" : "ok"} actions={<><Button icon="undo" onClick={undo}>Undo this save</Button><Button icon="close" kind="quiet" aria-label="Close" onClick={close} /></>}>
-    Saved {format.span(Math.max(1, age))} ago. Failed since: <b>{since == null ? "no request yet" : format.percent(since)}</b>; in the minute before: {before == null ? "no request" : format.percent(before)}.</Note>;
+    Saved {format.span(Math.max(1, age))} ago. {isScoped() ? "The live tail shows what fails since." : <>Failed since: <b>{since == null ? "no request yet" : format.percent(since)}</b>; in the minute before: {before == null ? "no request" : format.percent(before)}.</>}</Note>;
 }
 
 function mean(series: live.Series | undefined, from: number, to: number): number | null {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Failure, ask, call, get, listKeys, query, segment } from "../call";
 import * as format from "../format";
 import { link, route, go } from "../route";
-import { may } from "../session";
+import { isScoped, may } from "../session";
 import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, Field, LinkButton, Meter, Note, Panel, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
@@ -16,7 +16,7 @@ export function KeyPage() {
   const [, id = ""] = route.value.parts;
   const loaded = useLoaded(() => found(id), [id]);
   const path = loaded.value?.path ?? "";
-  const seen = useLoaded(async () => (path ? await last(path) : null), [path]);
+  const seen = useLoaded(async () => (path && !isScoped() ? await last(path) : null), [path]);
   const [doing, setDoing] = useState<"extend" | "revoke" | "policies" | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const can = may("editor");
@@ -67,7 +67,7 @@ export function KeyPage() {
         <Panel title="Key"><div class="body">
           <Facts>
             <Fact name="Id"><Text mono>{id}</Text></Fact>
-            <Fact name="Last seen">{seen.value ? <Ago at={seen.value} /> : seen.failure ? <small>usage is not recorded</small> : seen.waiting ? format.UNKNOWN : "never, as far as usage is kept"}</Fact>
+            {!isScoped() && <Fact name="Last seen">{seen.value ? <Ago at={seen.value} /> : seen.failure ? <small>usage is not recorded</small> : seen.waiting ? format.UNKNOWN : "never, as far as usage is kept"}</Fact>}
             <Fact name="Organisation"><Text>{key.org_id || "none"}</Text></Fact>
             <Fact name="Created">{key.date_created ? <Text>{key.date_created}</Text> : format.UNKNOWN}</Fact>
             <Fact name="Tags">{key.tags?.length ? <Text>{key.tags.join(", ")}</Text> : "none"}</Fact>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get, mayBeKey, query, segment, type Failure } from "../call";
 import * as format from "../format";
 import { link, refine, route } from "../route";
-import { may } from "../session";
+import { isScoped, may } from "../session";
 import { Ago, Badge, Button, Copy, Empty, ErrorBox, Field, Meter, Note, Text, copy, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
@@ -45,12 +45,14 @@ export function KeyTable({ fixed }: { fixed: { api?: string; policy?: string } }
   const hasMore = !list.done || list.rows.length > chosen.size;
   const act = (action: Bulk["action"]) => () => setBulk({ action, select: all ? { q: search } : { ids: [...chosen] } });
   const can = may("editor");
+  // Changes of many keys are not for operators with a scope.
+  const chooses = can && !isScoped();
   const fresh = can && <Button icon="plus" kind="primary" data-key="n" onClick={() => refine({ new: "1", api: fixed.api })}>New key</Button>;
   return (
     <>
       <div class="page-head">{inner ? <h2 style={{ marginRight: "auto" }}>Keys that may call it</h2> : <h1>Keys{list.total != null && <small>{format.count(list.total)}</small>}</h1>}<Filter label="Search keys" placeholder="Key, hash, alias, policy" secret={{ is: mayBeKey, take: setWhole }} />{fresh}</div>
       {!can && <p class="list-end">Your role can view keys, not change them.</p>}
-      <Table<KeyRow> label="Keys" list={list} id={(row) => row.id} href={to} order="id" selected={can ? chosen : undefined} select={can ? choose : undefined}
+      <Table<KeyRow> label="Keys" list={list} id={(row) => row.id} href={to} order="id" selected={chooses ? chosen : undefined} select={chooses ? choose : undefined}
         empty={words ? <Empty icon="search" title="No key matches.">A key is found by itself, its hash, its alias or its policy.</Empty> : <Empty icon="key" title="There is no key yet.">A key says which APIs its owner may call, and how often.<br />{fresh}</Empty>}
         columns={[
           { id: "alias", name: "Alias", grow: true, show: (row) => <a href={to(row)}><Text>{row.alias || "without alias"}</Text></a> },

@@ -7,7 +7,7 @@ import * as format from "../format";
 import * as json from "../json";
 import * as live from "../live";
 import { link, refine, route } from "../route";
-import { may, session } from "../session";
+import { isScoped, may, reread, session } from "../session";
 import { Ago, Badge, Button, Copy, Empty, ErrorBox, Fact, Facts, Note, Text, type Tone } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, here, useList } from "../ui/list";
@@ -56,7 +56,8 @@ export function McpTools({ id, definition }: { id: string; definition: any }) {
   const use = (row: Primitive): Use | undefined => used.uses?.get(pathOf(row.kind, row.name));
   // Templates are not called; what is made of them is.
   const figure = (show: (use: Use) => any, none = "0") => (row: Primitive) => { const found = row.kind === "template" ? undefined : use(row); return found ? show(found) : used.uses && row.kind !== "template" ? none : format.UNKNOWN; };
-  const editor = may("editor");
+  // Tools are tried as requests are, which is not for operators with a scope.
+  const editor = may("editor") && !isScoped();
   return (
     <>
       {isFederation && <Servers id={id} version={version} changed={list.reload} />}
@@ -192,7 +193,7 @@ function One({ id, row, last, now, use, close, tryIt, agreed }: { id: string; ro
     <Dialog title={format.visible(row.name)} close={close} side footer={<>
       {one.changed && mayPin && <Button kind="primary" disabled={!whole.value} onClick={() => setAgreeing(true)}>Agree to what it says now</Button>}
       {!one.changed && !one.pin && one.state === "shown" && one.digest && mayPin && <Button disabled={!whole.value} onClick={() => setAgreeing(true)}>Pin what it says</Button>}
-      {row.kind === "tool" && row.state === "shown" && may("editor") && <Button icon="play" kind={one.changed ? "plain" : "primary"} onClick={tryIt}>Try it</Button>}</>}>
+      {row.kind === "tool" && row.state === "shown" && may("editor") && !isScoped() && <Button icon="play" kind={one.changed ? "plain" : "primary"} onClick={tryIt}>Try it</Button>}</>}>
       {one.withheld && <div class={`why ${one.changed ? "bad" : "warn"}`}><p>Clients do not see it: <Text>{one.withheld}</Text>.</p></div>}
       {one.changed && !may("editor") && <Note>Your role can view this, not agree to it.</Note>}
       {isStale && <Note tone="warn" icon="alert">The server does not offer it any more.</Note>}
@@ -257,7 +258,7 @@ async function pin(id: string, row: Primitive): Promise<void> {
     if (failure instanceof Failure && failure.status === 412) throw new Error("Somebody else changed the definition in this moment. Look at the tool again, then agree.");
     throw failure;
   }
-  await get("reload?block=true");
+  await reread();
   // The definition is another one now: nobody has asked its servers.
   await call("POST", `mcps/${segment(id)}/servers`).catch(() => {});
 }

@@ -5,7 +5,7 @@ import { type Problem, call, get, segment, ask, Failure } from "../call";
 import * as format from "../format";
 import * as json from "../json";
 import { link, refine, route } from "../route";
-import { may, session } from "../session";
+import { isScoped, may, reread, session } from "../session";
 import { Badge, Button, Empty, ErrorBox, Field, LinkButton, Note, Text } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
@@ -45,8 +45,8 @@ const FRESH = (): any => ({ id: "", name: "", active: true, org_id: "default", r
 
 function Policy({ id, close, changed, can }: { id: string | null; close: () => void; changed: () => void; can: boolean }) {
   const stored = useLoaded(() => (id ? ask("GET", `policies/${segment(id)}`) : Promise.resolve({ value: null, etag: null, text: JSON.stringify(FRESH()) })), [id]);
-  // What a change of all its keys would concern is how many it has.
-  const number_ = useLoaded(() => (id && may("editor") ? call("POST", "keys/bulk", { action: "activate", select: { policy: id }, dry_run: true }) : Promise.resolve({ count: id ? null : 0 })), [id]);
+  // What a change of all its keys would concern is how many it has; such changes are not for operators with a scope.
+  const number_ = useLoaded(() => (id && may("editor") && !isScoped() ? call("POST", "keys/bulk", { action: "activate", select: { policy: id }, dry_run: true }) : Promise.resolve({ count: id ? null : 0 })), [id]);
   const keys: number | null = number_.value?.count ?? null;
   const base = stored.value ? json.layout(stored.value.text) : null;
   const [edited, setEdited] = useState<string | null>(null);
@@ -73,7 +73,7 @@ function Policy({ id, close, changed, can }: { id: string | null; close: () => v
     try {
       if (id) await call("PUT", `policies/${segment(id)}`, text, stored.value!.etag ? { headers: { "If-Match": stored.value!.etag! } } : {});
       else await call("POST", "policies", json.set(text, ["id"], plain || `policy-${Date.now().toString(36)}`), { headers: { "If-None-Match": "*" } });
-      await get("reload?block=true");
+      await reread();
       say("ok", `Policy saved. It applies to ${keys == null ? "its keys" : `${format.count(keys)} ${keys === 1 ? "key" : "keys"}`} from the next request.`);
       changed();
       close();
@@ -83,7 +83,7 @@ function Policy({ id, close, changed, can }: { id: string | null; close: () => v
     }
   };
   const remove = async () => {
-    try { await call("DELETE", `policies/${segment(id!)}`); await get("reload?block=true"); say("ok", "Policy deleted."); changed(); close(); } catch (failed) { setFailure(failed); setStep("edit"); }
+    try { await call("DELETE", `policies/${segment(id!)}`); await reread(); say("ok", "Policy deleted."); changed(); close(); } catch (failed) { setFailure(failed); setStep("edit"); }
   };
   const concerned = keys == null ? "The number of its keys is not known." : `${format.count(keys)} ${keys === 1 ? "key has" : "keys have"} this policy.`;
   if (step === "delete") return <Dialog title="Delete this policy?" close={() => setStep("edit")} footer={<><Button onClick={() => setStep("edit")}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}><p>{concerned} {keys === 0 ? "" : "Their requests are refused until they get another."}</p></Dialog>;

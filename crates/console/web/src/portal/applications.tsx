@@ -8,8 +8,8 @@ import { Ago, Badge, Button, Empty, ErrorBox, Field, LinkButton, Panel, type Ton
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import { NewKey, type Made } from "./keys";
-import { Usage } from "./usage";
+import { NewKey, forget, remember, type Made } from "./keys";
+import { Usage, type Used, endOf, usagePath } from "./usage";
 import { developer, type Application, type Grant, type Key, type Product, type Team } from "./state";
 
 const STATES: Record<Grant["state"], [Tone, string]> = { requested: ["warn", "waits for approval"], approved: ["ok", "approved"], rejected: ["bad", "rejected"], suspended: ["bad", "suspended"] };
@@ -62,6 +62,7 @@ function Add({ teams, close }: { teams: Team[]; close: () => void }) {
 export function ApplicationPage({ id }: { id: string }) {
   const found = useLoaded(() => get<Application>(`applications/${encodeURIComponent(id)}`), [id, developer.value?.id]);
   const products = useLoaded(() => get<{ products: Product[] }>("products"), []);
+  const used = useLoaded<Used>(() => (found.value?.grants.some((grant) => grant.keys.length > 0) ? get(usagePath(found.value)) : Promise.resolve({ keys: [], unrecorded: [] })), [id, found.value]);
   if (found.failure) return <ErrorBox failure={found.failure} retry={found.again} />;
   const application = found.value;
   if (!application) return null;
@@ -73,21 +74,22 @@ export function ApplicationPage({ id }: { id: string }) {
     <>
       <div class="page-head"><h1><bdi>{application.name}</bdi></h1><Button kind="danger" icon="trash" onClick={() => void remove()}>Remove</Button></div>
       {application.grants.length === 0 && <Empty icon="key" title="No plans yet"><LinkButton href="#/">Find an API</LinkButton></Empty>}
-      {application.grants.map((grant) => <GrantPanel key={grant.id} application={application} grant={grant} product={products.value?.products.find((one) => one.id === grant.product)} again={found.again} />)}
-      {application.grants.some((grant) => grant.keys.length > 0) && <Usage application={application} />}
+      {application.grants.map((grant) => <GrantPanel key={grant.id} application={application} grant={grant} product={products.value?.products.find((one) => one.id === grant.product)} used={used.value} again={found.again} />)}
+      {application.grants.some((grant) => grant.keys.length > 0) && <Usage application={application} found={used} />}
     </>
   );
 }
 
-function GrantPanel({ application, grant, product, again }: { application: Application; grant: Grant; product: Product | undefined; again: () => void }) {
+function GrantPanel({ application, grant, product, used, again }: { application: Application; grant: Grant; product: Product | undefined; used: Used | null; again: () => void }) {
   const [made, setMade] = useState<Made | null>(null);
   const [rotated, setRotated] = useState<Key | null>(null);
   const path = `applications/${application.id}/grants/${grant.id}`;
   const run = async (work: () => Promise<unknown>) => {
     try { await work(); again(); } catch (failure) { say("bad", (failure as Error).message); }
   };
-  const add = () => run(async () => setMade(await call<Made>("POST", `${path}/keys`)));
-  const remove = (key: Key) => { if (confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)) void run(() => call("DELETE", `${path}/keys/${key.id}`)); };
+  const shown = (key: Made) => setMade(remember(key, grant.product, application.name));
+  const add = () => run(async () => shown(await call<Made>("POST", `${path}/keys`)));
+  const remove = (key: Key) => { if (confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)) void run(async () => { await call("DELETE", `${path}/keys/${key.id}`); forget(key.id); }); };
   const giveUp = () => { if (confirm("Give this plan up? Its keys stop working at once.")) void run(() => call("DELETE", path)); };
   const plan = product?.plans.find((one) => one.id === grant.plan)?.name ?? grant.plan;
   const [tone, words] = STATES[grant.state];
@@ -96,16 +98,22 @@ function GrantPanel({ application, grant, product, again }: { application: Appli
       {grant.answer && <p class="body">The answer says: <bdi>{grant.answer}</bdi></p>}
       <ul class="body rows">{grant.keys.map((key) => (
         <li key={key.id}>
-          <div><code>…{key.tail}</code><small>made <Ago at={key.created_unix_s} />{key.ends_unix_s > 0 && <>, ends {format.full(key.ends_unix_s)}</>}</small></div>
+          <div><code>…{key.tail}</code><small>made <Ago at={key.created_unix_s} /><Ends at={endOf(key, used)} /></small></div>
           {key.ends_unix_s === 0 && grant.state === "approved" && <Button icon="refresh" onClick={() => setRotated(key)}>Rotate</Button>}
           <Button kind="quiet" icon="trash" aria-label={`Remove the key that ends with ${key.tail}`} onClick={() => remove(key)} />
         </li>
       ))}
       {grant.keys.length === 0 && grant.state === "approved" && <li>There are no keys yet.</li>}</ul>
       {made && <NewKey made={made} api={product?.apis[0]} close={() => setMade(null)} />}
-      {rotated && <Rotate path={`${path}/keys/${rotated.id}/rotate`} close={() => setRotated(null)} done={(key) => { setRotated(null); setMade(key); again(); }} />}
+      {rotated && <Rotate path={`${path}/keys/${rotated.id}/rotate`} close={() => setRotated(null)} done={(key) => { setRotated(null); shown(key); again(); }} />}
     </Panel>
   );
+}
+
+/** When a key ends, if it does. */
+function Ends({ at }: { at: number }) {
+  if (at <= 0) return null;
+  return <>, {at * 1000 < Date.now() ? "ended" : "ends"} <Ago at={at} /> ({format.full(at)})</>;
 }
 
 function Rotate({ path, close, done }: { path: string; close: () => void; done: (made: Made) => void }) {

@@ -6,7 +6,7 @@ import { go, link } from "../route";
 import { Badge, Button, Empty, ErrorBox, Field, Panel } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
-import { NewKey, type Made } from "./keys";
+import { NewKey, remember, type Made } from "./keys";
 import { later } from "./lazily";
 import { developer, type Application, type Plan, type Product } from "./state";
 
@@ -82,11 +82,11 @@ function Ask({ product, plan, close }: { product: Product; plan: Plan; close: ()
     setRefused(null);
     try {
       const chosen = String(form.get("application") ?? "");
-      const application = chosen || (await call<Application>("POST", "applications", { team: developer.value?.teams[0], name: String(form.get("name") ?? "") })).id;
+      const { id: application, name } = applications?.find((one) => one.id === chosen) ?? await call<Application>("POST", "applications", { team: developer.value?.teams[0], name: String(form.get("name") ?? "") });
       const { grant } = await call<{ grant: string }>("POST", `applications/${application}/grants`, { product: product.id, plan: plan.id, reason: String(form.get("reason") ?? "") });
       if (!plan.is_automatic) return go(link(["applications", application]));
-      const { key, secret } = await call<Made>("POST", `applications/${application}/grants/${grant}/keys`);
-      setMade({ key, secret, application });
+      const key = remember(await call<Made>("POST", `applications/${application}/grants/${grant}/keys`), product.id, name);
+      setMade({ ...key, application });
     } catch (failure) {
       setRefused(failure);
     } finally {

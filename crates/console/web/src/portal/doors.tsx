@@ -36,7 +36,7 @@ const text = (form: FormData, name: string) => String(form.get(name) ?? "");
 
 function Mail() { return <Field label="Mail address"><input name="mail" type="email" autocomplete="username" required autofocus /></Field>; }
 
-function NewPassword() { return <Field label="Password" hint="At least 12 characters."><input name="password" type="password" autocomplete="new-password" minLength={12} required /></Field>; }
+export function NewPassword({ label = "Password" }: { label?: string }) { return <Field label={label} hint="At least 12 characters."><input name="password" type="password" autocomplete="new-password" minLength={12} required /></Field>; }
 
 /** Why somebody who comes back from a provider is not let in. */
 const REFUSED: Record<string, string> = {

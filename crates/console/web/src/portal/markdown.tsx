@@ -12,6 +12,26 @@ export function Markdown({ text }: { text: string }) {
   return <div class="markdown">{blocks(levelled(lexer(text)))}</div>;
 }
 
+/** The words of a text, without its marks. */
+export function plain(text: string): string {
+  if (text.length > CHARS_MAX) return text;
+  return words(lexer(text)).replace(/\s+/g, " ").trim();
+}
+
+function words(tokens: Token[]): string {
+  return tokens.map((token) => {
+    switch (token.type) {
+      case "list": return (token as Tokens.List).items.map((item) => words(item.tokens)).join(" ");
+      case "table": return [(token as Tokens.Table).header, ...(token as Tokens.Table).rows].flat().map((cell) => words(cell.tokens)).join(" ");
+      case "space": case "hr": case "br": case "def": return " ";
+      default: return "tokens" in token && token.tokens ? words(token.tokens) + (BLOCKS.includes(token.type) ? " " : "") : "text" in token ? decoded(String(token.text)) + (BLOCKS.includes(token.type) ? " " : "") : token.raw;
+    }
+  }).join("");
+}
+
+/** Kinds that stand in lines of their own. */
+const BLOCKS = ["heading", "paragraph", "code", "blockquote", "html"];
+
 /** The headings one below the other: the page has its own first heading, and no level is left out, whatever the author has chosen. */
 function levelled(tokens: Token[]): Token[] {
   const open: number[] = [];

@@ -1,82 +1,104 @@
-// A JSON schema for people. It is hostile input: references lead only to places in its document, and everything has a bound.
+// A JSON schema for people. It is hostile input: references lead only to places in its document, and everything has a bound. What is deep is made when
+// somebody opens it.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Badge } from "../ui/bits";
+import { Markdown } from "./markdown";
+import { type Json, VALUES_MAX, list, members, resolved, text } from "./reference";
+import { type Choice, hasInside, kind, limits, ofOthers, shapeOf } from "./shape";
 
-/** How deep a schema is shown. */
-const DEPTH_MAX = 6;
-/** Members of an object that are shown. */
-export const MEMBERS_MAX = 100;
-/** Members that are shown of a body with all that is in it: references multiply. */
-const BODY_MEMBERS_MAX = 1000;
+/** How deep a schema is shown at once. */
+const DEPTH_MAX = 4;
+/** Members that are shown at once, with all that is in them: references multiply. */
+const SHOWN_MAX = 1000;
+/** Characters of what is said of one of them. */
+const WORDS_MAX = 2000;
 
-/** Characters of a reference that is followed, values of a list and characters of one that are shown. */
-const REFERENCE_CHARS_MAX = 500;
-const VALUES_MAX = 20;
-const VALUE_CHARS_MAX = 200;
+interface Place { document: Json; schema: Json; depth?: number; budget?: { left: number }; /** Schemas in which this one is: one that is in itself is folded. */ above?: Json[] }
 
-export type Json = any;
-
-export function Schema({ document, schema, depth = 0, budget = { left: BODY_MEMBERS_MAX } }: { document: Json; schema: Json; depth?: number; budget?: { left: number } }) {
-  const shown = resolved(document, schema);
-  if (!shown || typeof shown !== "object" || depth > DEPTH_MAX || budget.left <= 0) return <p>…</p>;
-  const inner = shown.type === "array" ? resolved(document, shown.items) : shown;
-  const members = Object.entries(object(inner?.properties)).slice(0, MEMBERS_MAX);
-  budget.left -= members.length;
-  const required = new Set(list(inner?.required));
-  if (members.length === 0) return <p><code>{kind(document, shown)}</code> {text(shown.description)}</p>;
+export function Schema({ document, schema, budget = { left: SHOWN_MAX } }: Place) {
   return (
-    <ul class="schema-members">
-      {shown.type === "array" && <li>A list of:</li>}
-      {members.map(([name, member]) => {
-        const value = resolved(document, member);
-        const nested = Object.keys(object((value?.type === "array" ? resolved(document, value.items) : value)?.properties)).length > 0;
-        return <li key={name}><code>{name}</code>{required.has(name) && " *"} <small>{kind(document, value)}</small> {text(value?.description)}{nested && <Schema document={document} schema={value} depth={depth + 1} budget={budget} />}</li>;
-      })}
-    </ul>
+    <div class="stack schema-of">
+      <p><code>{kind(document, schema)}</code> <Marks document={document} schema={schema} /></p>
+      <Words>{shapeOf(document, schema).words.description}</Words>
+      <Inside document={document} schema={schema} budget={budget} />
+    </div>
   );
 }
 
-/** What a reference leads to, if it is a place in the document. */
-export function resolved(document: Json, value: Json): Json {
-  let at = value;
-  for (let steps = 0; steps < 10; steps++) {
-    const reference = at?.$ref;
-    if (typeof reference !== "string") return at;
-    if (!reference.startsWith("#/") || reference.length > REFERENCE_CHARS_MAX) return { description: reference.slice(0, REFERENCE_CHARS_MAX) };
-    at = reference.slice(2).split("/").reduce((inside: Json, part) => {
-      const name = part.replace(/~1/g, "/").replace(/~0/g, "~");
-      return inside && typeof inside === "object" && Object.hasOwn(inside, name) ? inside[name] : undefined;
-    }, document);
+/** Members, entries and alternatives of a schema. */
+function Inside({ document, schema, depth = 0, budget = { left: SHOWN_MAX }, above = [] }: Place): ComponentChildren {
+  if (!schema || typeof schema !== "object" || !hasInside(document, schema)) return null;
+  const at = resolved(document, schema);
+  if (depth > DEPTH_MAX || budget.left <= 0 || above.includes(at)) return <Folded title="More of it">{() => <Inside document={document} schema={schema} />}</Folded>;
+  const shape = shapeOf(document, schema), place = { document, depth, budget, above: [...above, at] };
+  if (shape.isList) {
+    const first = list(shape.words.prefixItems).slice(0, VALUES_MAX);
+    budget.left -= first.length + 1;
+    return <>{first.length > 0 && <ul class="schema-members">{first.map((one, index) => <Member key={index} name={String(index)} place={{ ...place, schema: one }} />)}</ul>}<Inside {...place} schema={shape.words.items} depth={depth + 1} /></>;
   }
-  return undefined;
+  const others = ofOthers(shape), patterns = members(shape.words.patternProperties);
+  budget.left -= shape.properties.length + patterns.length + 1;
+  return (
+    <>
+      {shape.properties.length + patterns.length > 0 && <ul class="schema-members">
+        {shape.properties.map(([name, member]) => <Member key={name} name={name} isRequired={shape.required.has(name)} place={{ ...place, schema: member }} />)}
+        {patterns.map(([pattern, member]) => <Member key={`/${pattern}`} name={`/${pattern}/`} place={{ ...place, schema: member }} />)}
+      </ul>}
+      {others && (shape.properties.length > 0 || hasInside(document, others)) && <ul class="schema-members"><Member name="any name" place={{ ...place, schema: others }} /></ul>}
+      {shape.choices.map((choice, index) => <Alternatives key={index} document={document} choice={choice} budget={budget} />)}
+    </>
+  );
 }
 
-export function kind(document: Json, schema: Json): string {
-  const shown = resolved(document, schema);
-  if (!shown || typeof shown !== "object") return "";
-  const type = Array.isArray(shown.type) ? shown.type.slice(0, VALUES_MAX).map(written).join(" or ") : text(shown.type);
-  const values = Array.isArray(shown.enum) ? `: ${shown.enum.slice(0, VALUES_MAX).map(written).join(", ")}` : "";
-  if (shown.type === "array") return `list of ${text(resolved(document, shown.items)?.type) || "anything"}`;
-  return `${type || "any"}${shown.format ? ` (${text(shown.format)})` : ""}${values}`;
+function Member({ name, isRequired, place }: { name: string; isRequired?: boolean; place: Place }) {
+  const { document, schema, depth = 0 } = place;
+  return (
+    <li>
+      <code>{name}</code>{isRequired && " *"} <small>{kind(document, schema)}</small> <Marks document={document} schema={schema} />
+      <Words>{shapeOf(document, schema).words.description}</Words>
+      <Inside {...place} depth={depth + 1} />
+    </li>
+  );
 }
 
-export function object(value: Json): Record<string, Json> { return value && typeof value === "object" && !Array.isArray(value) ? value : {}; }
-export function list(value: Json): Json[] { return Array.isArray(value) ? value : []; }
-export function text(value: Json): string { return typeof value === "string" ? value : ""; }
-
-/** A value as text. What has a text of its own could be anything. */
-function written(value: Json): string {
-  if (typeof value === "string") return value.slice(0, VALUE_CHARS_MAX);
-  try {
-    return JSON.stringify(value).slice(0, VALUE_CHARS_MAX);
-  } catch {
-    return "…"; // too deep
-  }
+function Alternatives({ document, choice, budget }: { document: Json; choice: Choice; budget: { left: number } }) {
+  budget.left -= choice.options.length;
+  return (
+    <div class="schema-members">
+      <p>{choice.how}{choice.member && <>, as <code>{choice.member}</code> says</>}:</p>
+      {choice.options.map((option, index) => {
+        const title = <><code>{kind(document, option)}</code>{choice.values[index] && <small> if it is {choice.values[index]}</small>}</>;
+        return hasInside(document, option) || text(shapeOf(document, option).words.description) ? <Folded key={index} title={title}>{() => <Schema document={document} schema={option} />}</Folded> : <p key={index}>{title} <Marks document={document} schema={option} /></p>;
+      })}
+    </div>
+  );
 }
 
-/** What is made only when somebody opens it. */
-export function Folded({ title, children }: { title: ComponentChildren; children: () => ComponentChildren }) {
+function Marks({ document, schema }: Place) {
+  const { words } = shapeOf(document, schema);
+  return (
+    <>
+      {words.readOnly === true && <Badge tone="muted">read only</Badge>}
+      {words.writeOnly === true && <Badge tone="muted">write only</Badge>}
+      {words.deprecated === true && <Badge tone="warn">deprecated</Badge>}
+      {limits(document, schema).map((one, index) => <span key={index}> <small class="limit">{one}</small></span>)}
+    </>
+  );
+}
+
+/** What a document says of something: Markdown, if it is short. */
+export function Words({ children, most = WORDS_MAX }: { children: Json; most?: number }) {
+  const words = text(children);
+  if (!words) return null;
+  if (words.length > most) return <p class="as-written">{words.slice(0, most)}…</p>;
+  return <Markdown text={words} />;
+}
+
+/** What is made only when somebody opens it; it goes when it is closed, unless somebody types into it. */
+export function Folded({ title, isKept, children }: { title: ComponentChildren; isKept?: boolean; children: () => ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
-  return <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>{title}</summary>{isOpen && children()}</details>;
+  const [wasOpen, note] = useState(false);
+  return <details onToggle={(event) => { setOpen(event.currentTarget.open); note(true); }}><summary>{title}</summary>{(isOpen || (isKept && wasOpen)) && children()}</details>;
 }

@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { call, ended, get } from "../call";
 
-export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean; providers: { name: string; title: string }[] }
-export interface Developer { id: string; mail: string; name: string; teams: string[] }
+export interface Facts { name: string; gateway_url: string; has_logo: boolean; signs_up: boolean; domains: string[]; has_mail: boolean; /** Whether pages may call APIs. */ try_it: boolean; providers: { name: string; title: string }[] }
+export interface Developer { id: string; mail: string; name: string; teams: string[]; has_password: boolean }
 interface State { portal: Facts; developer: Developer | null }
 
 export interface Api { id: string; name: string; listen_path: string; host: string; key_header: string; token_path: string; kind: string }
@@ -18,6 +18,9 @@ export interface Team { id: string; name: string; role: "owner" | "member"; memb
 
 export const facts = signal<Facts | null>(null);
 export const developer = signal<Developer | null>(null);
+/** Keys that were made since the portal was opened: nobody else has them, and they are nowhere else. */
+export interface OwnKey { id: string; key: string; tail: string; product: string; application: string }
+export const ownKeys = signal<OwnKey[]>([]);
 export const silent = signal<string | null>(null);
 /** The titles in the navigation. */
 export const pages = signal<Page[]>([]);
@@ -34,6 +37,7 @@ export function enter(state: State): void {
   silent.value = null;
   ended.value = false;
   facts.value = state.portal;
+  if (state.developer?.id !== developer.value?.id) ownKeys.value = [];
   developer.value = state.developer;
   void get<{ pages: Page[] }>("pages").then((found) => { pages.value = found.pages; }, () => {});
 }

@@ -1,9 +1,12 @@
 // The tools of an MCP server, as the server tells them to a caller with this key: what the plan does not allow is not among them. Whatever a server
 // says is hostile input: it is text, and everything has a bound.
 
+import type { Signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { ANSWER_BYTES, McpClient, type Reply, type Transport } from "../mcp_client";
-import { Button, ErrorBox, Field, Note, Panel, Text } from "../ui/bits";
+import { Button, ErrorBox, Note, Panel, Text } from "../ui/bits";
+import { type Caller, KeyField, keyOf } from "./caller";
+import { ANSWER_MS_MAX, beginning, keyHeaders, unreached } from "./request";
 import { Folded, Schema } from "./schema";
 import { base, type Api } from "./state";
 
@@ -12,22 +15,19 @@ const TOOLS_MAX = 200;
 const TEXT_MAX = 4000;
 /** Statuses with which the gateway refuses a caller. */
 const REFUSALS = [401, 403, 429];
-/** Longest time for an answer. */
-const ANSWER_MS_MAX = 20_000;
 
 interface Tool { name: string; title: string; description: string; schema: unknown }
 
-export function Tools({ api }: { api: Api }) {
+export function Tools({ api, caller }: { api: Api; caller: Signal<Caller> }) {
   const [tools, setTools] = useState<Tool[] | null>(null);
   const [more, setMore] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const list = async (event: Event) => {
     event.preventDefault();
-    const key = String(new FormData(event.currentTarget as HTMLFormElement).get("key") ?? "").trim();
     setBusy(true);
     setFailure(null);
-    const client = new McpClient(toApi(api, key));
+    const client = new McpClient(toApi(api, keyOf(caller.value)));
     try {
       const found = await client.list("tools/list", "tools");
       setTools(found.slice(0, TOOLS_MAX).map(tool));
@@ -39,11 +39,10 @@ export function Tools({ api }: { api: Api }) {
       setBusy(false);
     }
   };
-  const what = api.token_path ? "access token" : "key";
   return (
     <Panel title="Tools">
       <form class="body row" onSubmit={(event) => void list(event)}>
-        {api.key_header && <Field label={`Your ${what}`} hint="It goes to the gateway alone, and is not kept."><input name="key" type="password" autocomplete="off" maxLength={4096} required /></Field>}
+        <KeyField api={api} caller={caller} />
         <Button type="submit" kind="primary" disabled={busy}>List its tools</Button>
       </form>
       <div class="body stack" role="status">
@@ -68,31 +67,17 @@ function tool(value: any): Tool {
 /** Requests to the API itself, without cookies. */
 function toApi(api: Api, key: string): Transport<Reply> {
   return async (method, body, lines) => {
-    const headers = key ? { ...lines, [api.key_header]: api.token_path ? `Bearer ${key}` : key } : lines;
+    const headers = { ...lines, ...Object.fromEntries(keyHeaders(api, key)) };
     let response: Response;
     try {
       response = await fetch(base(api), { method, headers, ...(body && { body }), credentials: "omit", referrerPolicy: "no-referrer", redirect: "error", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     } catch {
-      throw new Error("The browser could not reach the API. Perhaps the portal's operators do not let its pages call APIs.");
+      throw new Error(unreached(base(api)));
     }
-    const text = await start(response);
+    const { text, isCut } = await beginning(response, ANSWER_BYTES);
     if (REFUSALS.includes(response.status)) throw new Error(`The gateway answered with status ${response.status}: ${reason(text)}`);
-    return { status: response.status, headers: [...response.headers], body: text, body_truncated: text.length >= ANSWER_BYTES, steps: [], upstream: { status: response.status } };
+    return { status: response.status, headers: [...response.headers], body: text, body_truncated: isCut, steps: [], upstream: { status: response.status } };
   };
-}
-
-/** The beginning of a body, without waiting for what is too long. */
-async function start(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  while (reader && text.length < ANSWER_BYTES) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    text += decoder.decode(value, { stream: true });
-  }
-  void reader?.cancel().catch(() => {});
-  return text.slice(0, ANSWER_BYTES);
 }
 
 /** What an error says, if it says something. */

@@ -3,22 +3,32 @@
 import { get } from "../call";
 import * as format from "../format";
 import { Ago, Badge, Button, ErrorBox, Meter, Panel } from "../ui/bits";
-import { useLoaded } from "../ui/loaded";
+import type { Loaded } from "../ui/loaded";
 import { say } from "../ui/toast";
-import type { Application } from "./state";
+import type { Application, Key } from "./state";
 
 interface Refusal { unix_s: number; api: string; method: string; path: string; status: number; cause: string; message: string }
-interface KeyUsage {
+export interface KeyUsage {
   id: string; tail: string; product: string; usage: { from_unix_s: number; requests: number; good: number }[];
   state: { is_suspended: boolean; ends_unix_s: number; rate: number; per_s: number; quota_max: number; quota_remaining: number; quota_renews_unix_s: number } | null; refusals: Refusal[];
 }
 
-export function Usage({ application }: { application: Application }) {
-  const path = `applications/${encodeURIComponent(application.id)}/usage`;
-  const found = useLoaded(() => get<{ keys: KeyUsage[] }>(path), [application]);
+/** What is known of an application's keys. */
+export interface Used { keys: KeyUsage[]; /** Names of APIs whose requests are not recorded. */ unrecorded: string[] }
+
+export const usagePath = (application: Application): string => `applications/${encodeURIComponent(application.id)}/usage`;
+
+/** When a key ends: because its policy or an operator says so, or because another one has taken its place. 0 for never. */
+export function endOf(key: Key, used: Used | null): number {
+  const ends = [key.ends_unix_s, used?.keys.find((one) => one.id === key.id)?.state?.ends_unix_s ?? 0].filter((one) => one > 0);
+  return ends.length > 0 ? Math.min(...ends) : 0;
+}
+
+export function Usage({ application, found }: { application: Application; found: Loaded<Used> }) {
+  const path = usagePath(application);
   if (found.failure) return <ErrorBox failure={found.failure} retry={found.again} />;
   const keys = found.value?.keys;
-  if (!keys) return null;
+  if (!keys?.length) return null;
   const refusals = keys.flatMap((key) => key.refusals.map((refusal) => ({ key, refusal })));
   const save = async () => {
     try {
@@ -45,6 +55,7 @@ export function Usage({ application }: { application: Application }) {
             </tr>
           ))}</tbody>
         </table></div>
+        {found.value && found.value.unrecorded.length > 0 && <div class="body"><p>Requests to {found.value.unrecorded.join(", ")} are not recorded: they are missing here.</p></div>}
       </Panel>
       {refusals.length > 0 && (
         <Panel title="Refused and failed requests">

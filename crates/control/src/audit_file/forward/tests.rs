@@ -1,4 +1,4 @@
-use super::{DATAGRAM_BYTES_MAX, LineSender, WrittenLine};
+use super::{ChainPlace, DATAGRAM_BYTES_MAX, LineSender, WrittenLine};
 use serde_json::json;
 use std::sync::Arc;
 use tollgate_observe::syslog_link::SyslogServer;
@@ -8,7 +8,8 @@ fn sender(server: SyslogServer) -> LineSender {
 }
 
 fn line(text: &str, status: u16) -> WrittenLine {
-    WrittenLine::new((8, "5f", "9d"), text, &json!({"time": 1_796_000_000, "status": status}))
+    let place = ChainPlace { number: 8, previous: "5f".to_owned(), hash: "9d".to_owned() };
+    WrittenLine::new(place, text, &json!({"time": 1_796_000_000, "status": status}))
 }
 
 #[test]

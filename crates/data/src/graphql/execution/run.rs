@@ -69,7 +69,7 @@ impl GraphRun {
     }
 
     async fn execute(&self, execution: Execution, introspection: &Map<String, Value>) -> Vec<u8> {
-        self.calls().run(execution).await.response(introspection)
+        self.calls().run(execution, introspection).await
     }
 
     /// The responses to one query: one for each event of a subscription. They end when nobody takes them any more.

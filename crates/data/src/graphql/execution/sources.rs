@@ -6,14 +6,20 @@ use crate::api_call::{ApiCall, CallOrigin, LOOPS_MAX, request_bytes};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tollgate_data_graph::{Execution, SourceAnswer, SourceFailure, SourceRequest};
-use tollgate_outbound::{Call, CallFault, CallLimits};
+use tollgate_outbound::{Call, CallFault, CallLimits, Holder, Share};
 
 /// Most requests of one query at a time.
 const PARALLEL_MAX: usize = 64;
 /// Largest answer of a source. An execution has a limit for all answers together.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Bytes of memory that each byte of an answer takes at most, from its arrival to the end of the response. A test holds queries to it.
+const MEMORY_OF_BYTE: usize = 20;
+/// Most memory that one answer reserves, so that it never waits for more than an API may have.
+const RESERVED_BYTES_MAX: usize = 1 << 30;
 
 /// Sends what executions ask for.
 #[derive(Clone, Copy)]
@@ -24,17 +30,37 @@ pub(super) struct SourceCalls<'c> {
 }
 
 impl SourceCalls<'_> {
-    /// Runs an execution to its end.
-    pub(super) async fn run(&self, mut execution: Execution) -> Execution {
+    /// Runs an execution to its end; returns the response.
+    pub(super) async fn run(&self, mut execution: Execution, introspection: &Map<String, Value>) -> Vec<u8> {
         let mut open = FuturesUnordered::new();
+        let mut memory = Vec::new();
         loop {
             while open.len() < PARALLEL_MAX {
                 let Some(request) = execution.next_request() else { break };
                 open.push(self.send(request));
             }
-            let Some((id, answer)) = open.next().await else { return execution };
+            let Some((id, mut answer)) = open.next().await else { break };
+            if let Ok(SourceAnswer { body, .. }) = &answer {
+                match self.memory(body.len()).await {
+                    Ok(share) => memory.push(share),
+                    Err(failure) => answer = Err(failure),
+                }
+            }
             execution.answer(id, answer);
         }
+        let response = execution.response(introspection);
+        drop(memory);
+        response
+    }
+
+    /// Waits until there is memory for an answer of so many bytes.
+    async fn memory(&self, bytes: usize) -> Result<Share, SourceFailure> {
+        let amount = bytes.saturating_mul(MEMORY_OF_BYTE).min(RESERVED_BYTES_MAX);
+        let holder = Holder { owner: self.terms.name.clone(), network: None };
+        timeout(self.terms.time_max(), self.terms.memory.wait_for(&holder, amount)).await.map_err(|_| {
+            self.terms.log_failure("the answers of sources take all the memory that they may take");
+            SourceFailure::TooLarge
+        })
     }
 
     async fn send(&self, request: SourceRequest) -> (u64, Result<SourceAnswer, SourceFailure>) {
@@ -54,7 +80,7 @@ impl SourceCalls<'_> {
         let url = request.url.clone();
         let call = self.call(request).map_err(|why| (SourceFailure::Unsendable, why))?;
         match self.terms.client.call(call).await {
-            Ok(reply) => Ok(SourceAnswer { status: reply.status.as_u16(), body: reply.body.to_vec() }),
+            Ok(reply) => Ok(SourceAnswer { status: reply.status.as_u16(), body: reply.body.into() }),
             Err(fault @ CallFault::Timeout(_)) => Err((SourceFailure::Timeout, format!("{url}: {fault}"))),
             Err(fault) => Err((SourceFailure::Unavailable, format!("{url}: {fault}"))),
         }

@@ -5,7 +5,7 @@ use crate::api_call::ApiCallQueue;
 use crate::graphql::GraphqlApi;
 use std::sync::Arc;
 use std::time::Duration;
-use tollgate_outbound::CallClient;
+use tollgate_outbound::{CallClient, Shares};
 use tollgate_tls::TlsSettings;
 
 /// What the queries of one API are executed with.
@@ -17,6 +17,8 @@ pub struct GraphTerms {
     /// Header with the client's credentials, if sources get it.
     pub credentials: Option<String>,
     pub client: Arc<CallClient>,
+    /// Memory for the answers of sources, of all APIs.
+    pub memory: Arc<Shares>,
     /// The way to the gateway's own APIs.
     pub api_calls: Option<Arc<ApiCallQueue>>,
     /// Consumers of Kafka.

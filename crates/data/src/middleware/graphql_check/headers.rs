@@ -11,6 +11,7 @@ use std::sync::Arc;
 use tollgate_http::is_value;
 use tollgate_model::api::GraphqlProxy;
 use tollgate_model::is_framing_header;
+use tollgate_text::byte_order_mark;
 
 /// What Tyk's engine says about an upstream that does not answer in GraphQL.
 const UNRESOLVED: &str = "unable to resolve";
@@ -95,7 +96,7 @@ impl BodyMaker for ErrorExtensions {
     fn make(&self, body: Result<&[u8], String>, _: bool) -> Result<Option<MadeResponseBody>, String> {
         // Its own form is the best that there is.
         let Ok(body) = body else { return Ok(None) };
-        let extensions = match serde_json::from_slice::<Value>(body) {
+        let extensions = match serde_json::from_slice::<Value>(byte_order_mark::without(body)) {
             Ok(Value::Object(members)) if members.contains_key("errors") => return Ok(None),
             Ok(object @ Value::Object(_)) => object,
             Ok(other) => json!({ "body": other }),

@@ -14,6 +14,7 @@ use tollgate_graphql::{
 };
 use tollgate_http::form::{decode_form, pairs};
 use tollgate_observe::GraphqlFacts;
+use tollgate_text::byte_order_mark;
 
 /// Bytes of unknown documents that a data thread checks itself. They take it about as long as handing them to another thread and back.
 const CHECKED_HERE_MAX: usize = 1_024;
@@ -249,7 +250,7 @@ fn facts(asked: &AskedQueries<'_>, request: &mut GraphqlRequest<'_>, document: K
 
 /// A body with the registered documents in the place of their names.
 fn with_queries(body: &[u8], registered: &[Option<Arc<str>>]) -> Option<Vec<u8>> {
-    let mut whole: Value = serde_json::from_slice(body).ok()?;
+    let mut whole: Value = serde_json::from_slice(byte_order_mark::without(body)).ok()?;
     let requests = match &mut whole {
         Value::Array(requests) => requests.as_mut_slice(),
         request => std::slice::from_mut(request),

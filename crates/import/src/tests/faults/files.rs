@@ -267,10 +267,15 @@ const KRAKEND: &str = r#"{
   "listen_ip": "127.0.0.1",
   "timeout": "3s",
   "cache_ttl": "10s",
+  "output_encoding": "json",
   "host": [
     "http://10.0.0.9:80"
   ],
   "extra_config": {
+    "router": {
+      "disable_health": false,
+      "health_path": "/up"
+    },
     "security/cors": {
       "allow_origins": [
         "https://a.example"
@@ -337,9 +342,74 @@ const KRAKEND: &str = r#"{
           "roles_key": "roles",
           "roles": [
             "admin"
+          ],
+          "auth_header_name": "X-Token",
+          "cookie_key": "session",
+          "propagate_claims": [
+            [
+              "sub",
+              "X-User"
+            ]
           ]
         }
       }
+    },
+    {
+      "endpoint": "/both",
+      "output_encoding": "json-collection",
+      "extra_config": {
+        "proxy": {
+          "sequential": true,
+          "static": {
+            "strategy": "success",
+            "data": {
+            }
+          }
+        }
+      },
+      "backend": [
+        {
+          "url_pattern": "/a",
+          "encoding": "safejson",
+          "method": "POST",
+          "deny": [
+            "a.b"
+          ]
+        },
+        {
+          "url_pattern": "/b",
+          "extra_config": {
+            "proxy": {
+              "shadow": false
+            },
+            "qos/ratelimit/proxy": {
+              "max_rate": 10,
+              "capacity": 10
+            }
+          }
+        }
+      ]
+    },
+    {
+      "endpoint": "/edited",
+      "backend": [
+        {
+          "url_pattern": "/a",
+          "extra_config": {
+            "proxy": {
+              "flatmap_filter": [
+                {
+                  "type": "move",
+                  "args": [
+                    "a",
+                    "b"
+                  ]
+                }
+              ]
+            }
+          }
+        }
+      ]
     }
   ]
 }"#;

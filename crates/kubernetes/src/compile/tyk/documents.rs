@@ -4,6 +4,7 @@ use super::references::target;
 use crate::cluster::Cluster;
 use crate::objects::{Object, ResourceKind, TYK_EXTENSION, TykSettings};
 use serde_json::{Map, Value};
+use tollgate_text::{byte_order_mark, yaml};
 
 /// The text of the document that a resource refers to, with the key of its config map and its name there.
 fn text<'c>(cluster: &'c Cluster, kind: ResourceKind, object: &Object<TykSettings>) -> Result<&'c str, String> {
@@ -20,12 +21,11 @@ fn text<'c>(cluster: &'c Cluster, kind: ResourceKind, object: &Object<TykSetting
 
 /// The document, in JSON or YAML.
 fn document(text: &str) -> Result<Map<String, Value>, String> {
+    let text = byte_order_mark::without_in(text);
     let read = if text.trim_start().starts_with('{') {
         serde_json::from_str(text).map_err(|error| error.to_string())
     } else {
-        // YAML 1.2: `no`, `on`, `y` and `1_000` are texts.
-        let options = serde_saphyr::options! { strict_booleans: true, underscored_numbers_as_strings: true };
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())
+        yaml::read(text)
     };
     match read.map_err(|error| format!("the document can't be read: {error}"))? {
         Value::Object(members) => Ok(members),

@@ -50,7 +50,7 @@ impl ApiServer {
     pub(super) fn with_route() -> Arc<Self> {
         let server = ApiServer::default();
         for manifest in BASE.split("\n---\n").chain(Some(ROUTE)) {
-            let mut object: Value = serde_saphyr::from_str(manifest).unwrap();
+            let mut object: Value = tollgate_text::yaml::read(manifest).unwrap();
             object["metadata"]["generation"] = json!(1);
             let kind = ResourceKind::ALL.iter().copied().find(|kind| object["kind"] == kind.name()).unwrap();
             server.put(&path_of(kind, &object), object);

@@ -38,7 +38,7 @@ fn the_definitions_are_those_of_the_types() {
 #[test]
 fn the_definitions_can_be_read_as_what_they_are() {
     let text = manifest();
-    let read: Vec<Value> = text.split("---\n").skip(1).map(|one| serde_saphyr::from_str(one).unwrap()).collect();
+    let read: Vec<Value> = text.split("---\n").skip(1).map(|one| tollgate_text::yaml::read(one).unwrap()).collect();
     assert_eq!(read, definitions());
 }
 

@@ -1,5 +1,5 @@
 use super::EventTemplate;
-use crate::events::{EventFacts, GatewayEvent};
+use crate::events::{ChainPlace, EventFacts, GatewayEvent};
 use tollgate_model::events::EventKind;
 
 #[test]
@@ -42,10 +42,17 @@ fn the_request_is_only_made_for_templates_that_use_it() {
 #[test]
 fn the_built_in_template_says_what_an_operator_did() {
     let text = || "a\"b<c>".to_owned();
-    let mut event = GatewayEvent::sample(EventKind::OperatorChange);
-    event.facts = EventFacts::Operator { user: text(), address: text(), action: text(), kind: text(), target: text(), status: 403 };
-    let body = EventTemplate::built_in().render(&event).expect("it renders");
-    let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let said = |place| {
+        let mut event = GatewayEvent::sample(EventKind::OperatorChange);
+        let (user, address, action, kind, target) = (text(), text(), text(), text(), text());
+        event.facts = EventFacts::Operator { user, address, action, kind, target, status: 403, place };
+        let body = EventTemplate::built_in().render(&event).expect("it renders");
+        serde_json::from_str::<serde_json::Value>(&body).unwrap_or_else(|error| panic!("{error}: {body}"))
+    };
+    let body = said(ChainPlace::default());
+    assert_eq!(body.get("hash"), None, "there is no audit file");
+    let placed = said(ChainPlace { number: 7, previous: "5f".to_owned(), hash: "9d".to_owned() });
+    assert_eq!((&placed["seq"], &placed["prev"], &placed["hash"]), (&7.into(), &"5f".into(), &"9d".into()), "{placed}");
     assert!(["user", "address", "action", "kind", "target"].iter().all(|name| body[*name] == "a&#34;b&lt;c&gt;"), "{body}");
     assert_eq!(body["status"], 403);
 }

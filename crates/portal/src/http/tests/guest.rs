@@ -201,6 +201,7 @@ impl GatewayDoor for KeyRack {
             host: String::new(),
             key_header: text("Authorization"),
             token_path: String::new(),
+            is_recorded: false,
             kind: String::new(),
             document: None,
         })

@@ -155,4 +155,12 @@ fn documents_may_be_yaml() {
     let map = format!("kind: ConfigMap\nmetadata: {{name: d, namespace: default}}\ndata: {{doc: {text}}}");
     let followed = follow(&[&map, &oas("one", "")]);
     expect_members(definition(&followed, "one"), &json!({"/openapi": "3.0.3", "/x-tyk-api-gateway/info/name": "Named"}));
+    // Its values are those that the gateway reads from a file.
+    let written = "\u{feff}openapi: 3.0.3\nx-tyk-api-gateway:\n  info: {name: no}\n  x: [0b11, 012, 1_000, 0x1F, on, ~]\n";
+    let text = json!(written);
+    let map = format!("kind: ConfigMap\nmetadata: {{name: d, namespace: default}}\ndata: {{doc: {text}}}");
+    let followed = follow(&[&map, &oas("one", "")]);
+    let values = tollgate_text::yaml::read(written).unwrap()["x-tyk-api-gateway"]["x"].clone();
+    assert_eq!(values, json!(["0b11", 12, "1_000", 31, "on", null]));
+    expect_members(definition(&followed, "one"), &json!({"/x-tyk-api-gateway/info/name": "no", "/x-tyk-api-gateway/x": values}));
 }

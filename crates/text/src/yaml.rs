@@ -1,4 +1,9 @@
-//! YAML 1.2, as all files and documents are read: `no`, `on`, `y` and `1_000` are texts.
+//! YAML 1.2 with its core schema (section 10.3 of the specification), as all files and documents are read: `no`, `on`, `y`, `0b1` and `1_000` are
+//! texts, `012` is twelve. Merge keys (`<<`) act, which people have kept from YAML 1.1. What JSON can't say, `.inf` and `.nan`, is an error.
+
+mod numbers;
+
+use crate::byte_order_mark;
 
 use serde_json::Value;
 
@@ -22,6 +27,7 @@ pub fn read(text: &str) -> Result<Value, String> {
 }
 
 fn parse(text: &str) -> Result<Value, String> {
+    let text = numbers::as_core_schema(byte_order_mark::without_in(text));
     let limits = serde_saphyr::options! {
         strict_booleans: true,
         underscored_numbers_as_strings: true,
@@ -32,5 +38,8 @@ fn parse(text: &str) -> Result<Value, String> {
             max_nodes: PARTS_MAX,
         },
     };
-    serde_saphyr::from_str_with_options(text, limits).map_err(|error| format!("not valid YAML: {error}"))
+    serde_saphyr::from_str_with_options(&text, limits).map_err(|error| format!("not valid YAML: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Texts as people and programs send them, before anybody knows what they say: the byte-order mark at their start, and YAML as values. No I/O,
+//! no clock, nothing of ours below it.
+
+pub mod byte_order_mark;
+pub mod yaml;

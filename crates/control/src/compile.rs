@@ -18,7 +18,7 @@ mod watch;
 
 pub use assembly::assemble;
 pub(crate) use assembly::sockets;
-pub(crate) use backends::backend_targets;
+pub(crate) use backends::{backend_targets, checked_pool};
 
 use http::Uri;
 use std::path::Path;

@@ -35,16 +35,18 @@ const DNS_INTERVAL_MAX: Duration = Duration::from_secs(300);
 /// Time between two questions while DNS does not answer.
 const DNS_RETRY_TIME: Duration = Duration::from_secs(5);
 
-/// Watches the pools of every snapshot.
+/// Watches the pools of every snapshot, and the backends that are checked.
 pub async fn watch_targets(shared: Arc<GatewayState>) {
     let mut watched: Vec<Weak<TargetPool>> = Vec::new();
     let mut seen = None;
     let slots = Arc::new(Semaphore::new(CHECKS_MAX));
     loop {
-        let generation = shared.generation.load(Ordering::Acquire);
-        if seen.replace(generation) != Some(generation) {
+        let backends = &shared.registry.routing.backends;
+        let now = (shared.generation.load(Ordering::Acquire), backends.checks_revision());
+        if seen.replace(now) != Some(now) {
             watched.retain(|pool| pool.strong_count() > 0);
-            for pool in shared.current.load().target_pools().filter(|pool| pool.watch.is_some()) {
+            let (snapshot, checked) = (shared.current.load(), backends.checked());
+            for pool in snapshot.target_pools().filter(|pool| pool.watch.is_some()).chain(&checked) {
                 let weak = Arc::downgrade(pool);
                 if watched.iter().any(|known| known.ptr_eq(&weak)) {
                     continue;
@@ -160,7 +162,8 @@ async fn check_targets(pool: Weak<TargetPool>, client: Arc<CallClient>, shared: 
         if let (Some(records), Some(record)) = (&shared.uptime_records, &watch.record) {
             records.write((&pool.name.api, &record.org_id), record.life_s, &results).await;
         }
-        if watch.decides {
+        // What nobody uses any more must not decide: nothing would take its verdict back.
+        if watch.decides && Arc::strong_count(&pool) > 1 {
             apply(&pool, &checks, &states, nanos(shared.start.elapsed()));
         }
         let interval = watch.interval;
@@ -173,7 +176,11 @@ async fn check_targets(pool: Weak<TargetPool>, client: Arc<CallClient>, shared: 
 fn apply(pool: &TargetPool, checks: &[Arc<TargetCheck>], states: &BTreeMap<String, CheckState>, now: Nanos) {
     let list = pool.targets.load();
     for (target, candidate) in list.targets.iter().zip(list.candidates.list()) {
-        let mut own = checks.iter().filter(|check| check.authority.eq_ignore_ascii_case(&target.upstream.host));
+        let is_own = |check: &&Arc<TargetCheck>| match &check.authority {
+            Some(authority) => authority.eq_ignore_ascii_case(&target.upstream.host),
+            None => check.name == target.url,
+        };
+        let mut own = checks.iter().filter(is_own);
         let is_down = own.any(|check| states.get(&check.name).is_some_and(|state| !state.is_up()));
         candidate.health.set_down(is_down, now);
     }

@@ -3,9 +3,11 @@
 
 use crate::client_tls::{ListenerTlsTerms, TlsOptions};
 use crate::target_list::{EmptyList, TargetList};
+use crate::target_pool::TargetPool;
 use arc_swap::ArcSwap;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tollgate_model::routing::{RouteListener, RoutedBackend};
 use tollgate_tls::Library;
@@ -74,10 +76,16 @@ impl RoutingState {
 
 /// Backends by name.
 #[derive(Default)]
-pub struct BackendTable(Mutex<HashMap<String, TableEntry>>);
+pub struct BackendTable {
+    entries: Mutex<HashMap<String, TableEntry>>,
+    /// Grows when other backends are checked, or are checked otherwise.
+    checks_revision: AtomicU64,
+}
 
 struct TableEntry {
     targets: SharedTargets,
+    /// With the rules of its checks, if it is checked. It stays while they do, so that the checks know what they found before.
+    checked: Option<Arc<TargetPool>>,
     /// What they are made of and who has said so; `None` for a name that only definitions know.
     said: Option<(String, RoutedBackend)>,
 }
@@ -90,21 +98,33 @@ impl BackendTable {
             return entry.targets.clone();
         }
         let targets: SharedTargets = Arc::new(ArcSwap::from_pointee(TargetList::empty(EmptyList::Unknown)));
-        entries.insert(name.to_owned(), TableEntry { targets: targets.clone(), said: None });
+        entries.insert(name.to_owned(), TableEntry { targets: targets.clone(), checked: None, said: None });
         targets
     }
 
-    /// Replaces all backends of a source. `make` makes the targets of those that are new or changed.
+    /// The pools of backends that are checked.
+    pub fn checked(&self) -> Vec<Arc<TargetPool>> {
+        self.lock().values().filter_map(|entry| entry.checked.clone()).collect()
+    }
+
+    /// Another number than before if those are others.
+    pub fn checks_revision(&self) -> u64 {
+        self.checks_revision.load(Ordering::Acquire)
+    }
+
+    /// Replaces all backends of a source. `make` makes the targets of those that are new or changed, `check` the pools of those whose checks are.
     pub fn replace(
         &self,
         source: &str,
         backends: BTreeMap<String, RoutedBackend>,
         mut make: impl FnMut(&str, &RoutedBackend) -> TargetList,
+        check: impl Fn(&str, &RoutedBackend, SharedTargets) -> Option<Arc<TargetPool>>,
     ) {
         let mut entries = self.lock();
         for (name, entry) in entries.iter_mut() {
             if entry.said.as_ref().is_some_and(|(said_by, _)| said_by == source) && !backends.contains_key(name) {
                 entry.said = None;
+                entry.checked = None;
                 entry.targets.store(Arc::new(TargetList::empty(EmptyList::Unknown)));
             }
         }
@@ -114,16 +134,20 @@ impl BackendTable {
                 continue;
             }
             let list = Arc::new(make(&name, &backend));
-            let said = Some((source.to_owned(), backend));
-            match entries.get_mut(&name) {
-                Some(entry) => {
-                    entry.targets.store(list);
-                    entry.said = said;
-                }
-                None => {
-                    entries.insert(name, TableEntry { targets: Arc::new(ArcSwap::new(list)), said });
+            let entry = entries.entry(name.clone()).or_insert_with(|| TableEntry {
+                targets: Arc::new(ArcSwap::new(list.clone())),
+                checked: None,
+                said: None,
+            });
+            entry.targets.store(list);
+            let is_checked_as_before = entry.said.as_ref().is_some_and(|(_, known)| are_checked_alike(known, &backend));
+            if !is_checked_as_before {
+                let before = std::mem::replace(&mut entry.checked, check(&name, &backend, entry.targets.clone()));
+                if before.is_some() || entry.checked.is_some() {
+                    self.checks_revision.fetch_add(1, Ordering::Release);
                 }
             }
+            entry.said = Some((source.to_owned(), backend));
         }
     }
 
@@ -133,6 +157,11 @@ impl BackendTable {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, TableEntry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether only endpoints differ, as far as checks know.
+fn are_checked_alike(known: &RoutedBackend, other: &RoutedBackend) -> bool {
+    (&known.checks, &known.tls, known.protocol) == (&other.checks, &other.tls, other.protocol)
 }

@@ -451,7 +451,7 @@ impl TargetTry {
         {
             hedging.latencies.add(now.saturating_sub(self.began));
         }
-        let is_fault = rules.fault_statuses.binary_search(&status).is_ok();
+        let is_fault = [&rules.fault_statuses, &self.list.fault_statuses].iter().any(|list| list.binary_search(&status).is_ok());
         self.record(if is_fault { TryResult::Failing } else { TryResult::Success }, now);
     }
 

@@ -12,6 +12,8 @@ pub struct TargetList {
     pub paths_differ: bool,
     /// Why there is none, if there is none.
     pub when_empty: EmptyList,
+    /// Statuses that are faults of a target, whichever API asks; sorted.
+    pub fault_statuses: Vec<u16>,
 }
 
 /// Why a list has no targets.
@@ -41,7 +43,7 @@ impl TargetList {
         let base = |target: &PoolTarget| (target.upstream.path.clone(), target.upstream.query.clone());
         let first = targets.first().map(base);
         let paths_differ = targets.iter().any(|target| Some(base(target)) != first);
-        TargetList { targets, candidates, paths_differ, when_empty: EmptyList::Unsaid }
+        TargetList { targets, candidates, paths_differ, when_empty: EmptyList::Unsaid, fault_statuses: Vec::new() }
     }
 
     /// A list without targets.

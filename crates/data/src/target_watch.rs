@@ -63,8 +63,8 @@ impl TargetChecks {
 pub struct TargetCheck {
     /// The URL as configured, for the log.
     pub name: String,
-    /// `host:port` of the targets that it is about.
-    pub authority: String,
+    /// `host:port` of the targets that it is about; `None` for the one whose URL is its name.
+    pub authority: Option<String>,
     pub kind: CheckKind,
     pub time_max: Duration,
 }

@@ -4,9 +4,11 @@ mod plugins;
 mod routes;
 
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node, NodeValue};
 use crate::plan::{Plan, PlannedConsumer, PlannedListener, PlannedRoute};
 use crate::report::{ImportReport, Place};
-use crate::tree::{Member, Node, NodeValue, read_yaml};
+use crate::tree::read_yaml;
+use crate::unread;
 use std::path::PathBuf;
 
 /// Where APISIX listens unless its other file says otherwise.
@@ -49,6 +51,19 @@ impl ApisixReader<'_> {
                 | "validity_end"
         );
         if describes {
+            match member.key.as_str() {
+                "labels" => {
+                    member.node.members().iter().for_each(|label| {
+                        label.node.text();
+                    });
+                }
+                "create_time" | "update_time" | "createdIndex" | "modifiedIndex" | "validity_start" | "validity_end" => {
+                    member.node.whole();
+                }
+                _ => {
+                    member.node.text();
+                }
+            }
             let place = self.place(member.line);
             self.report.carried(&place, format!("{path}.{}", member.key));
         }
@@ -64,7 +79,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         return Err(files.failure("is no object with routes"));
     }
     plan.listeners.push(PlannedListener { name: "proxy".to_owned(), port: PORT, ..PlannedListener::default() });
-    let list = |key: &str| -> Vec<Node> { root.get(key).items().iter().map(|node| value(node).clone()).collect() };
+    let list = |key: &str| -> Vec<Node> { root.get(key).objects().iter().map(|node| value(node).clone()).collect() };
     let mut reader = ApisixReader {
         file: files.first().to_owned(),
         report,
@@ -100,6 +115,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     for route in list("routes") {
         routes::read(&route, plan, &mut reader);
     }
+    unread::complete(&root, files, report)?;
     routes::order(plan);
     if plan.routes.is_empty() && plan.consumers.is_empty() {
         return Err(files.failure("has no routes and no consumers"));
@@ -110,8 +126,8 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
 /// An export is a list of objects of one kind: routes, unless they say otherwise.
 fn export(root: Node) -> Node {
     let alone = |line: usize, list: Vec<Node>| {
-        let member = Member { key: "routes".to_owned(), line, node: Node { line, value: NodeValue::List(list) } };
-        Node { line, value: NodeValue::Map(vec![member]) }
+        let member = Member { key: "routes".to_owned(), line, node: Node::new(line, NodeValue::List(list)) };
+        Node::new(line, NodeValue::Map(vec![member]))
     };
     match &root.value {
         NodeValue::List(list) => alone(root.line, list.clone()),
@@ -146,6 +162,9 @@ fn read_consumer(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) {
                 let id = member.node.text().to_owned();
                 consumer.groups.push(id.clone());
                 let group = reader.consumer_groups.iter().find(|group| group.get("id").text() == id).cloned();
+                if group.is_none() {
+                    member.node.names_nothing();
+                }
                 for plugin in group.iter().flat_map(|group| group.get("plugins").members().to_vec()) {
                     plugins::of_consumer(&plugin, &mut consumer, reader);
                 }

@@ -1,40 +1,22 @@
 //! HAProxy's configuration: frontends with conditions, and the backends that they choose.
 
+mod answer;
 mod backend;
 mod condition;
+mod keywords;
+mod lines;
+mod rule;
 
+use crate::authority::is_authority;
 use crate::files::{ImportFailure, NamedFiles};
-use crate::plan::{Plan, PlannedAction, PlannedCertificate, PlannedListener, PlannedMatch, PlannedRedirect, PlannedRoute};
-use crate::report::{ImportReport, Place};
+use crate::plan::{Plan, PlannedCertificate, PlannedListener, PlannedRoute};
+use crate::report::ImportReport;
 use backend::Backend;
 use condition::{Conditions, Fit};
+use lines::{Line, Section, is_head, sections};
+use rule::rule;
 use std::collections::BTreeMap;
-
-/// Most lines of a file.
-const LINES_MAX: usize = 100_000;
-
-/// A line with its words, without comment.
-#[derive(Clone, Debug)]
-struct Line {
-    place: Place,
-    words: Vec<String>,
-}
-
-impl Line {
-    fn word(&self, index: usize) -> &str {
-        self.words.get(index).map_or("", String::as_str)
-    }
-
-    fn from(&self, index: usize) -> &[String] {
-        self.words.get(index..).unwrap_or_default()
-    }
-}
-
-/// `frontend`, `backend` and so on, with its lines.
-struct Section {
-    head: Line,
-    lines: Vec<Line>,
-}
+use std::net::IpAddr;
 
 /// What the gateway does by itself, by the first word.
 const OWN: &[&str] = &[
@@ -92,7 +74,16 @@ const OWN: &[&str] = &[
 
 /// Reads the file into the plan.
 pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut ImportReport) -> Result<(), ImportFailure> {
-    let sections = sections(text, files)?;
+    let (sections, broken): (Vec<Section>, Vec<Section>) =
+        sections(text, files)?.into_iter().partition(|section| is_head(&section.head));
+    for section in &broken {
+        report.unprotected(
+            &section.head.place,
+            section.head.word(0),
+            "has no name, or other words behind it; its lines are not read",
+        );
+        section.lines.iter().for_each(|line| report.not_carried(&line.place, line.word(0), "its section is not read"));
+    }
     let mut backends = BTreeMap::new();
     for section in sections.iter().filter(|section| matches!(section.head.word(0), "backend" | "listen")) {
         backends.insert(section.head.word(1).to_owned(), backend::read(section, report));
@@ -125,81 +116,6 @@ fn own(line: &Line, report: &mut ImportReport) {
     }
 }
 
-fn sections(text: &str, files: &NamedFiles) -> Result<Vec<Section>, ImportFailure> {
-    let mut sections: Vec<Section> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        if number >= LINES_MAX {
-            return Err(files.failure(format!("has more than {LINES_MAX} lines")));
-        }
-        let words = words(line);
-        let Some(first) = words.first() else { continue };
-        let is_head = !line.starts_with([' ', '\t'])
-            && [
-                "global",
-                "defaults",
-                "frontend",
-                "backend",
-                "listen",
-                "userlist",
-                "peers",
-                "resolvers",
-                "cache",
-                "program",
-                "mailers",
-                "ring",
-                "http-errors",
-            ]
-            .contains(&first.as_str());
-        let line = Line { place: Place::new(files.first(), number + 1), words };
-        match (is_head, sections.last_mut()) {
-            (true, _) => sections.push(Section { head: line, lines: Vec::new() }),
-            (false, Some(section)) => section.lines.push(line),
-            (false, None) => return Err(ImportFailure::new(files.first(), number + 1, "stands before the first section")),
-        }
-    }
-    Ok(sections)
-}
-
-/// Words of a line, with quotation marks and backslashes.
-fn words(line: &str) -> Vec<String> {
-    let mut list = Vec::new();
-    let mut word = String::new();
-    let (mut quote, mut is_word) = (None, false);
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, quote) {
-            (letter, Some(open)) if letter == open => quote = None,
-            ('"' | '\'', None) => {
-                quote = Some(letter);
-                is_word = true;
-            }
-            // What it does not escape, it stays before.
-            ('\\', None | Some('"')) => {
-                is_word = true;
-                match letters.clone().next() {
-                    Some(next) if " \"#'\\".contains(next) => word.extend(letters.next()),
-                    _ => word.push('\\'),
-                }
-            }
-            ('#', None) => break,
-            (letter, None) if letter.is_whitespace() => {
-                if is_word {
-                    list.push(std::mem::take(&mut word));
-                    is_word = false;
-                }
-            }
-            (letter, _) => {
-                word.push(letter);
-                is_word = true;
-            }
-        }
-    }
-    if is_word {
-        list.push(word);
-    }
-    list
-}
-
 fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut Plan, report: &mut ImportReport) {
     let name = section.head.word(1).to_owned();
     let is_tcp = section.lines.iter().any(|line| line.word(0) == "mode" && line.word(1) == "tcp");
@@ -222,9 +138,19 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
         match line.word(0) {
             "bind" => listeners.extend(bind(line, &name, plan, report)),
             "acl" | "server" => {}
+            "default_backend" if line.words.len() > 2 => {
+                report.not_carried(place, "default_backend", "names more than one backend")
+            }
+            "default_backend" if !backends.contains_key(line.word(1)) => {
+                report.not_carried(place, "default_backend", no_backend(line.word(1)));
+            }
             "default_backend" => {
                 report.carried(place, "default_backend");
                 chosen.push((line.clone(), line.word(1).to_owned(), vec![Fit::default()]));
+            }
+            "use_backend" if !line.word(1).contains('%') && !backends.contains_key(line.word(1)) => {
+                report.unprotected(place, "use_backend", no_backend(line.word(1)));
+                left_out.push((chosen.len(), place.line));
             }
             "use_backend" => match conditions.of(line.from(2)) {
                 Ok(fits) if !line.word(1).contains('%') => {
@@ -278,9 +204,8 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
             .collect();
         for fit in fits {
             let mut route = PlannedRoute { name: format!("{name} {target}"), place: line.place.clone(), ..base.clone() };
-            match backends.get(target) {
-                Some(backend) => backend.apply(&mut route),
-                None => report.not_carried(&line.place, "use_backend.name", format!("there is no backend {target}")),
+            if let Some(backend) = backends.get(target) {
+                backend.apply(&mut route);
             }
             route.closed.extend(before.iter().cloned());
             add(route, fit, plan);
@@ -288,8 +213,19 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
     }
 }
 
+fn no_backend(name: &str) -> String {
+    if name.is_empty() { "names no backend".to_owned() } else { format!("there is no backend {name}") }
+}
+
 fn bind(line: &Line, frontend: &str, plan: &mut Plan, report: &mut ImportReport) -> Vec<PlannedListener> {
     let mut made = Vec::new();
+    let without = match keywords::read(line, 2, keywords::BIND, keywords::BIND_ACTING) {
+        Ok(without) => without,
+        Err(why) => {
+            report.not_carried(&line.place, "bind", format!("{why}; the listener is left out"));
+            return made;
+        }
+    };
     let is_tls = line.words.iter().any(|word| word == "ssl");
     let certificate = line.words.iter().position(|word| word == "crt").map(|at| line.word(at + 1).to_owned());
     if line.words.iter().any(|word| word == "verify") && !line.words.iter().any(|word| word == "none") {
@@ -298,7 +234,8 @@ fn bind(line: &Line, frontend: &str, plan: &mut Plan, report: &mut ImportReport)
     }
     for address in line.word(1).split(',') {
         let (host, port) = address.rsplit_once(':').unwrap_or(("", address));
-        let Ok(port) = port.parse::<u16>() else {
+        let is_host = matches!(host, "" | "*") || is_authority(host) || host.parse::<IpAddr>().is_ok();
+        let Some(port) = port.parse::<u16>().ok().filter(|port| *port > 0 && is_host) else {
             report.not_carried(&line.place, "bind", format!("{address} is no port of an address"));
             continue;
         };
@@ -310,104 +247,13 @@ fn bind(line: &Line, frontend: &str, plan: &mut Plan, report: &mut ImportReport)
         let listener = PlannedListener { name, address: host.parse().ok(), port, is_tls, certificates };
         plan.listeners.push(listener.clone());
         made.push(listener);
-        report.carried(&line.place, "bind");
+        match without.is_empty() {
+            true => report.carried(&line.place, "bind"),
+            false => {
+                let how = format!("{}: the gateway's own settings of sockets and TLS", without.join(", "));
+                report.approximated(&line.place, "bind", how);
+            }
+        }
     }
     made
-}
-
-/// A rule that answers, refuses or changes.
-fn rule(line: &Line, conditions: &Conditions, base: &mut PlannedRoute, early: &mut Vec<PlannedRoute>, report: &mut ImportReport) {
-    let place = &line.place;
-    let (kind, action) = match line.word(0) {
-        "redirect" => ("redirect", "redirect"),
-        kind => (kind, line.word(1)),
-    };
-    let title = format!("{kind} {action}");
-    let first_if = line.words.iter().position(|word| word == "if" || word == "unless");
-    let condition = first_if.map(|at| line.from(at));
-    let words: Vec<&str> = line.words.iter().take(first_if.unwrap_or(line.words.len())).map(String::as_str).collect();
-    let answers = |action: PlannedAction,
-                   early: &mut Vec<PlannedRoute>,
-                   report: &mut ImportReport,
-                   refuses: bool,
-                   base: &mut PlannedRoute| {
-        match condition.map_or(Ok(vec![Fit::default()]), |condition| conditions.of(condition)) {
-            Ok(fits) if fits.iter().all(|fit| fit.addresses.is_empty()) => {
-                report.carried(place, title.clone());
-                for fit in fits {
-                    early.push(PlannedRoute {
-                        name: title.clone(),
-                        place: place.clone(),
-                        action: action.clone(),
-                        matches: vec![PlannedMatch { ..fit.matched }],
-                        hosts: fit.hosts,
-                        ..PlannedRoute::default()
-                    });
-                }
-            }
-            Ok(_) | Err(_) if refuses => match condition.and_then(|condition| conditions.addresses(condition)) {
-                Some((true, list)) => {
-                    base.blocked_ips.extend(list);
-                    report.carried(place, title.clone());
-                }
-                Some((false, list)) => {
-                    base.admit_only(list);
-                    report.carried(place, title.clone());
-                }
-                None => {
-                    report.closes(place, &title, "its condition has no counterpart", &mut base.closed);
-                }
-            },
-            Err(why) if why == condition::ALWAYS_TLS => report.approximated(place, title.clone(), "requests with TLS are served"),
-            Ok(_) | Err(_) => {
-                // Its requests would reach a backend.
-                report.closes(place, &title, "its condition has no counterpart", &mut base.closed);
-            }
-        }
-    };
-    match (kind, action) {
-        ("redirect", _) | ("http-request", "redirect") => {
-            let at = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
-            let status = at("code").and_then(|code| code.parse().ok()).unwrap_or(302);
-            let mut to = PlannedRedirect { status, ..PlannedRedirect::default() };
-            match (at("scheme"), at("location"), at("prefix")) {
-                (Some(scheme), ..) => to.scheme = scheme.to_owned(),
-                (_, Some(location), _) if !location.contains(['%', '{']) => to.location = Some(location.to_owned()),
-                (_, _, Some(prefix)) if !prefix.contains(['%', '{']) => to.location = Some(format!("{prefix}{{uri}}")),
-                _ => return report.not_carried(place, title, "locations have no variables"),
-            }
-            answers(PlannedAction::Redirect(to), early, report, false, base);
-        }
-        ("http-request", "deny" | "tarpit" | "silent-drop" | "return") | ("block", _) => {
-            answers(answer_of(action, &words), early, report, action != "return", base);
-        }
-        ("http-request" | "http-response", "set-header" | "add-header" | "del-header" | "replace-header") => {
-            backend::header(line, base, report);
-        }
-        ("http-request", "set-path" | "replace-path") => backend::path(line, base, report),
-        (
-            "http-request",
-            "track-sc0" | "track-sc1" | "set-var" | "capture" | "set-log-level" | "add-acl" | "cache-use" | "set-src",
-        )
-        | ("http-response", _) => {
-            report.not_carried(place, title, "has no counterpart");
-        }
-        ("tcp-request", _) => report.not_carried(place, title, "limits of connections: `tollgate.limits`"),
-        _ => {
-            report.unprotected(place, title.clone(), "has no counterpart, and may protect");
-            base.closed.push(format!("{title} at line {}: has no counterpart", place.line));
-        }
-    }
-}
-
-/// What `return` and the kinds of `deny` answer.
-fn answer_of(action: &str, words: &[&str]) -> PlannedAction {
-    let at = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1)).copied();
-    let status = |name: &str| at(name).and_then(|status| status.parse().ok());
-    if action != "return" {
-        return PlannedAction::Answer { status: status("deny_status").unwrap_or(403), body: String::new(), headers: Vec::new() };
-    }
-    let headers = at("content-type").map(|kind| ("Content-Type".to_owned(), kind.to_owned())).into_iter().collect();
-    let body = at("string").or(at("lf-string")).unwrap_or_default().to_owned();
-    PlannedAction::Answer { status: status("status").unwrap_or(200), body, headers }
 }

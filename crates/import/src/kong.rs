@@ -5,9 +5,11 @@ mod plugins;
 mod routes;
 
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node};
 use crate::plan::{Plan, PlannedListener, PlannedUpstream};
 use crate::report::{ImportReport, Place};
-use crate::tree::{Member, Node, read_yaml};
+use crate::tree::read_yaml;
+use crate::unread;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -46,6 +48,18 @@ impl KongReader<'_> {
                 | "ordering"
         );
         if describes {
+            match member.key.as_str() {
+                "tags" => {
+                    member.node.texts();
+                }
+                "ordering" | "_comment" => member.node.settle(),
+                "created_at" | "updated_at" => {
+                    member.node.whole();
+                }
+                _ => {
+                    member.node.text();
+                }
+            }
             let place = self.place(member.line);
             self.report.carried(&place, format!("{path}.{}", member.key));
         }
@@ -72,15 +86,17 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         global: Vec::new(),
         of_consumers: Vec::new(),
     };
-    for upstream in root.get("upstreams").items() {
+    for upstream in root.get("upstreams").objects() {
         routes::upstream(upstream, &mut reader);
     }
-    for plugin in root.get("plugins").items() {
+    for plugin in root.get("plugins").objects() {
         reader.global.push(plugin.clone());
     }
     consumers::read(&root, plan, &mut reader);
-    let named = reader.global.iter().filter(|plugin| !plugin.get("consumer").is_empty());
-    let named = named.map(|plugin| (plugin.get("consumer").text().to_owned(), plugin.clone()));
+    let named = reader.global.iter().filter_map(|plugin| {
+        let consumer = *plugin.get("consumer").names(&["username", "name", "id"]).first()?;
+        Some((consumer.to_owned(), plugin.clone()))
+    });
     for (consumer, plugin) in reader.of_consumers.iter().cloned().chain(named).collect::<Vec<_>>() {
         plugins::of_consumer(&consumer, &plugin, plan, &mut reader);
     }
@@ -88,6 +104,12 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         let place = reader.place(member.line);
         match member.key.as_str() {
             "_format_version" | "_transform" | "_info" | "_comment" | "_workspace" | "_konnect" | "_ignore" => {
+                match member.key.as_str() {
+                    "_format_version" | "_transform" | "_workspace" => {
+                        member.node.text();
+                    }
+                    _ => member.node.settle(),
+                }
                 reader.report.carried(&place, member.key.clone());
             }
             "upstreams"
@@ -102,13 +124,13 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
             | "targets" => reader.report.carried(&place, member.key.clone()),
             "services" => {
                 reader.report.carried(&place, "services");
-                for service in member.node.items() {
+                for service in member.node.objects() {
                     routes::service(service, &root, plan, &mut reader);
                 }
             }
             "routes" => {
                 reader.report.carried(&place, "routes");
-                for route in member.node.items().iter().filter(|route| route.find("service").is_none_or(Node::is_empty)) {
+                for route in member.node.objects().iter().filter(|route| route.find("service").is_none_or(Node::is_empty)) {
                     routes::without_service(route, plan, &mut reader);
                 }
             }
@@ -120,6 +142,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
             _ => reader.report.not_carried(&place, member.key.clone(), "is not known to the importer"),
         }
     }
+    unread::complete(&root, files, report)?;
     routes::order(plan);
     if plan.routes.is_empty() && plan.consumers.is_empty() {
         return Err(files.failure("has no routes and no consumers"));

@@ -6,9 +6,11 @@ mod extra;
 mod settings;
 
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node};
 use crate::plan::{Plan, PlannedAction, PlannedCertificate, PlannedListener, PlannedMatch, PlannedPath, PlannedRoute};
 use crate::report::{ImportReport, Place};
-use crate::tree::{Member, Node, read_yaml};
+use crate::tree::read_yaml;
+use crate::unread;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -52,6 +54,14 @@ impl KrakendReader<'_> {
         let how = match member.key.as_str() {
             "$schema" | "version" | "name" | "id" | "@comment" | "comment" => {
                 let place = self.place(member.line);
+                match member.key.as_str() {
+                    "version" => {
+                        member.node.whole();
+                    }
+                    _ => {
+                        member.node.text();
+                    }
+                }
                 self.report.carried(&place, format!("{path}{}", member.key));
                 return true;
             }
@@ -89,19 +99,20 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     if text.trim_start().starts_with("{{") || text.contains("{{ ") && text.contains(" }}") {
         return Err(files.failure("is a template: give what KrakenD makes of it (FC_OUT)"));
     }
-    let root = read_yaml(text, files)?;
+    let mut root = read_yaml(text, files)?;
+    settings::use_present_names(&mut root);
     if !root.is_map() {
         return Err(files.failure("is no object with endpoints"));
     }
-    let port = root.get("port").whole().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0).unwrap_or(PORT);
-    let address = root.get("listen_ip").text().parse().ok();
+    let port = root.get("port").up_to(65_535).filter(|port| *port > 0).map_or(PORT, |port| port as u16);
+    let address = root.get("listen_ip").address();
     let mut listener = PlannedListener { name: "main".to_owned(), address, port, ..PlannedListener::default() };
     let mut reader = KrakendReader {
         file: files.first().to_owned(),
         report,
-        hosts: root.get("host").texts(),
-        timeout_ms: duration_ms(root.get("timeout").text()).unwrap_or(2_000),
-        cache_ms: duration_ms(root.get("cache_ttl").text()).unwrap_or_default(),
+        hosts: root.get("host").hosts_of_backends(),
+        timeout_ms: root.get("timeout").duration_ms().unwrap_or(2_000),
+        cache_ms: root.get("cache_ttl").duration_ms().unwrap_or_default(),
         output_encoding: root.get("output_encoding").text().to_owned(),
         endpoint: Value::Null,
     };
@@ -111,7 +122,10 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         match member.key.as_str() {
             "timeout" if !reader.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, "timeout", WHOLE_SECONDS),
             "port" | "listen_ip" | "host" | "timeout" | "extra_config" => reader.report.carried(&place, member.key.clone()),
-            "endpoints" => reader.report.approximated(&place, "endpoints", ENDPOINTS),
+            "endpoints" => {
+                reader.report.carried(&place, "endpoints");
+                reader.report.approximated(&place, "endpoints.headers", ENDPOINTS);
+            }
             "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
             "cache_ttl" => reader.report.approximated(&place, "cache_ttl", CACHE_TTL),
             "async_agent" | "plugin" | "client_tls" | "sd" => {
@@ -123,28 +137,36 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     }
     plan.listeners.push(listener);
     let mut document: Value = serde_json::from_str(text).unwrap_or_default();
-    for (index, node) in root.get("endpoints").items().iter().enumerate() {
+    for (index, node) in root.get("endpoints").objects().iter().enumerate().filter(|(_, node)| node.is_map()) {
         reader.endpoint = document.pointer_mut(&format!("/endpoints/{index}")).map(Value::take).unwrap_or_default();
-        endpoint::read(node, plan, &mut reader);
+        endpoint::read(node, plan, &mut reader)?;
     }
     extra::of_service(root.get("extra_config"), plan, &mut reader);
     if let Some(why) = tls_closes {
         plan.routes.iter_mut().for_each(|route| route.closed.push(why.clone()));
     }
-    if plan.routes.is_empty() {
+    let has_endpoints = !plan.routes.is_empty();
+    health(root.get("extra_config").find("router"), plan, &mut reader);
+    unread::complete(&root, files, report)?;
+    if !has_endpoints {
         return Err(files.failure("has no endpoints"));
     }
-    health(settings::setting(root.get("extra_config"), "router"), plan, &mut reader);
     Ok(())
 }
 
 /// The endpoint for probes that KrakenD has by itself.
 fn health(router: Option<&Node>, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
-    let text = |name: &str| router.map(|router| router.get(name).text()).filter(|text| !text.is_empty());
-    if text("disable_health") == Some("true") {
+    let setting = |name: &str| router.map_or(Node::nothing(), |router| router.get(name));
+    if setting("disable_health").is_true() {
         return;
     }
-    let path = text("health_path").unwrap_or(HEALTH);
+    let path = match setting("health_path") {
+        path if path.is_empty() => HEALTH,
+        path => match path.path() {
+            Some(path) => path,
+            None => return,
+        },
+    };
     let place = reader.place(router.map_or(1, |router| router.line));
     reader.report.carried(&place, path);
     plan.add(PlannedRoute {
@@ -168,6 +190,7 @@ fn health(router: Option<&Node>, plan: &mut Plan, reader: &mut KrakendReader<'_>
 fn tls(node: &Node, listener: &mut PlannedListener, reader: &mut KrakendReader<'_>) -> Option<String> {
     let place = reader.place(node.line);
     if node.get("disabled").is_true() {
+        node.settle();
         reader.report.carried(&place, "tls");
         return None;
     }
@@ -185,28 +208,4 @@ fn tls(node: &Node, listener: &mut PlannedListener, reader: &mut KrakendReader<'
     }
     reader.report.carried(&place, "tls");
     None
-}
-
-/// Milliseconds of `2s`, `1m30s`, `500ms`.
-pub(crate) fn duration_ms(text: &str) -> Option<u64> {
-    let mut all = 0.0;
-    let mut rest = text.trim();
-    while !rest.is_empty() {
-        let digits = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-        let (number, behind) = rest.split_at(digits);
-        let unit = behind.find(|letter: char| letter.is_ascii_digit()).unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at(unit);
-        let factor = match unit {
-            "ns" => 1e-6,
-            "us" | "µs" => 1e-3,
-            "ms" => 1.0,
-            "s" | "" => 1e3,
-            "m" => 6e4,
-            "h" => 3.6e6,
-            _ => return None,
-        };
-        all += number.parse::<f64>().ok()? * factor;
-        rest = behind;
-    }
-    (!text.trim().is_empty() && all.is_finite()).then_some(all as u64)
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod apisix;
+mod authority;
 mod caddy;
 mod files;
 mod format;
@@ -10,12 +11,14 @@ mod haproxy;
 mod kong;
 mod krakend;
 mod nginx;
+mod node;
 mod pattern;
 mod plan;
 mod probe;
 mod report;
 mod traefik;
 mod tree;
+mod unread;
 mod write;
 
 pub use files::ImportFailure;

@@ -1,5 +1,6 @@
 //! nginx's configuration: servers, locations with their precedence, upstreams, and what holds for them.
 
+mod arguments;
 mod condition;
 mod directive;
 mod known;
@@ -31,6 +32,7 @@ struct Shared {
 /// Reads the files into the plan.
 pub(crate) fn read(text: String, files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) -> Result<(), ImportFailure> {
     let mut directives = directive::read(text, files, report)?;
+    arguments::check(&directives)?;
     // A file of `conf.d` alone has what stands within `http`.
     let is_part = !directives.iter().any(|directive| directive.name == "http");
     let mut http = Vec::new();

@@ -87,6 +87,11 @@ impl ImportReport {
         self.closed.push((place.clone(), api.to_owned(), why.to_owned()));
     }
 
+    /// The items so far, in the order in which they were reported.
+    pub(crate) fn all_mut(&mut self) -> &mut [ReportedItem] {
+        &mut self.items
+    }
+
     fn add(&mut self, place: &Place, name: String, outcome: MovedOutcome, protects: bool) {
         self.items.push(ReportedItem { file: place.file.clone(), line: place.line, name, outcome, protects });
     }

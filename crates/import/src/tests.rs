@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 mod apisix;
+mod faults;
 mod hostile;
 mod kong;
 mod krakend;
@@ -20,6 +21,14 @@ fn imported_in(directory: &Path, name: &str, text: &str) -> Imported {
     let file = directory.join(name);
     fs::write(&file, text).unwrap();
     import(&file, None).unwrap()
+}
+
+/// The same, or why it cannot be read.
+fn write_and_import(name: &str, text: &str) -> Result<Imported, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(name);
+    fs::write(&file, text).unwrap();
+    import(&file, None).map_err(|why| why.to_string())
 }
 
 /// The definition of that name, else the first whose name begins so.

@@ -3,12 +3,15 @@
 mod middleware;
 mod rule;
 
+use crate::authority::is_authority;
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node};
 use crate::plan::{
     Plan, PlannedAction, PlannedChecks, PlannedListener, PlannedMatch, PlannedPath, PlannedRoute, PlannedTarget, PlannedUpstream,
 };
 use crate::report::{ImportReport, Place};
-use crate::tree::{Member, read_toml, read_yaml};
+use crate::tree::{read_toml, read_yaml};
+use crate::unread;
 use std::path::PathBuf;
 
 /// The file, and what routers refer to.
@@ -67,6 +70,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
     for router in http.get("routers").members() {
         read_router(router, plan, &mut reader);
     }
+    unread::complete(&root, files, report)?;
     if plan.routes.is_empty() {
         return Err(files.failure("has no routers"));
     }
@@ -86,11 +90,17 @@ fn read_router(router: &Member, plan: &mut Plan, reader: &mut TraefikReader<'_>)
     let priority = node.get("priority").whole().filter(|priority| *priority > 0).unwrap_or(text.len() as u64);
     let base = PlannedRoute { name: router.key.clone(), place: reader.place(router.line), ..PlannedRoute::default() };
     let mut base = PlannedRoute { precedence: 1_000_000_usize.saturating_sub(priority as usize), ..base };
+    let rule = rule::read(text);
     for member in node.members() {
         let place = reader.place(member.line);
         let name = format!("http.routers.{}", member.key);
         match member.key.as_str() {
-            "rule" | "service" | "middlewares" | "priority" => reader.report.carried(&place, name),
+            "rule" => match &rule {
+                Ok(_) => reader.report.carried(&place, name),
+                // Its requests would reach routers that are less special.
+                Err(why) => reader.report.unprotected(&place, name, why.clone()),
+            },
+            "service" | "middlewares" | "priority" => reader.report.carried(&place, name),
             "entryPoints" | "entrypoints" => {
                 reader.report.approximated(&place, name, "the gateway's own port: what entry points are is in Traefik's other file")
             }
@@ -100,19 +110,15 @@ fn read_router(router: &Member, plan: &mut Plan, reader: &mut TraefikReader<'_>)
             _ => reader.report.not_carried(&place, name, "is not known to the importer"),
         }
     }
-    let alternatives = match rule::read(text) {
-        Ok(alternatives) => alternatives,
-        Err(why) => {
-            let line = node.get("rule").line;
-            let place = reader.place(line);
-            // Its requests would reach routers that are less special.
-            reader.report.unprotected(&place, "http.routers.rule.condition", why);
-            return;
+    let Ok(alternatives) = rule else {
+        for key in ["service", "middlewares"] {
+            node.get(key).settle();
         }
+        return;
     };
-    service(node.get("service").text(), &mut base, reader);
-    for name in node.get("middlewares").texts() {
-        middleware::apply(bare(&name), &mut base, plan, reader, 0);
+    service(node.get("service"), &mut base, reader);
+    for name in node.get("middlewares").items() {
+        middleware::apply(name, &mut base, plan, reader, 0);
     }
     if let Some(prefix) = base.name.strip_suffix("@internal") {
         base.name = prefix.to_owned();
@@ -151,11 +157,12 @@ fn report_service(service: &Member, reader: &mut TraefikReader<'_>) {
     }
 }
 
-fn service(name: &str, route: &mut PlannedRoute, reader: &mut TraefikReader<'_>) {
+fn service(name: &Node, route: &mut PlannedRoute, reader: &mut TraefikReader<'_>) {
     let mut upstream = PlannedUpstream::default();
     let mut host = None;
     let mut mirror = None;
-    collect(bare(name), 1, 0, &mut upstream, &mut host, &mut mirror, reader);
+    collect(name, 1, 0, &mut upstream, &mut host, &mut mirror, reader);
+    let name = name.text();
     if upstream.targets.is_empty() {
         let place = reader.place(route.place.line);
         reader.report.not_carried(
@@ -173,7 +180,7 @@ fn service(name: &str, route: &mut PlannedRoute, reader: &mut TraefikReader<'_>)
 
 #[allow(clippy::too_many_arguments, reason = "what is collected is in several places of a route")]
 fn collect(
-    name: &str,
+    name: &Node,
     weight: u32,
     depth: usize,
     upstream: &mut PlannedUpstream,
@@ -181,11 +188,12 @@ fn collect(
     mirror: &mut Option<(String, u32)>,
     reader: &mut TraefikReader<'_>,
 ) {
-    let Some(service) = reader.services.iter().find(|service| service.key == name).cloned().filter(|_| depth < 8) else { return };
+    let found = reader.services.iter().find(|service| service.key == bare(name.text())).cloned();
+    let Some(service) = found.filter(|_| depth < 8) else { return name.names_nothing() };
     let balancer = service.node.get("loadBalancer");
-    for server in balancer.get("servers").items() {
+    for server in balancer.get("servers").objects() {
         let url = server.get("url").text();
-        let Some((scheme, rest)) = url.split_once("://") else { continue };
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
         if path.len() > 1 {
             let place = reader.place(server.line);
@@ -195,10 +203,12 @@ fn collect(
                 "servers have no path: rewrite it in the route",
             );
         }
-        if authority.is_empty() || !authority.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte)) {
+        if !["http", "https", "h2c"].contains(&scheme) || !is_authority(authority) {
+            let place = reader.place(server.get("url").line);
+            reader.report.not_carried(&place, "http.services.loadBalancer.servers.url", format!("{url} is no address"));
             continue;
         }
-        let own = server.get("weight").whole().unwrap_or(1) as u32;
+        let own = server.get("weight").up_to(u32::MAX).unwrap_or(1);
         upstream.targets.push(PlannedTarget { url: format!("{scheme}://{authority}"), weight: own.saturating_mul(weight) });
         if balancer.get("passHostHeader").is_false() {
             *host = Some(authority.to_owned());
@@ -206,10 +216,8 @@ fn collect(
     }
     let check = balancer.get("healthCheck");
     if check.is_map() {
-        let time = |key: &str, usual: u64| {
-            check.get(key).text().trim_end_matches('s').parse::<u64>().map_or(usual, |seconds| seconds * 1_000)
-        };
-        let path = check.get("path").text().to_owned();
+        let time = |key: &str, usual: u64| check.get(key).duration_ms().unwrap_or(usual);
+        let path = check.get("path").path().unwrap_or_default().to_owned();
         upstream.checks = Some(PlannedChecks {
             path,
             interval_ms: time("interval", 30_000),
@@ -220,20 +228,20 @@ fn collect(
         });
     }
     if let Some(cookie) = balancer.get("sticky").find("cookie") {
-        let name = cookie.get("name").text();
+        let name = cookie.get("name").token().unwrap_or_default();
         upstream.sticky_cookie = Some(if name.is_empty() { "tollgate-target" } else { name }.to_owned());
     }
-    for part in service.node.get("weighted").get("services").items() {
-        let weight = part.get("weight").whole().unwrap_or(1) as u32;
-        collect(bare(part.get("name").text()), weight, depth + 1, upstream, host, mirror, reader);
+    for part in service.node.get("weighted").get("services").objects() {
+        let weight = part.get("weight").up_to(u32::MAX).unwrap_or(1);
+        collect(part.get("name"), weight, depth + 1, upstream, host, mirror, reader);
     }
     let mirroring = service.node.get("mirroring");
     if mirroring.is_map() {
-        collect(bare(mirroring.get("service").text()), weight, depth + 1, upstream, host, mirror, reader);
-        if let Some(first) = mirroring.get("mirrors").items().first() {
+        collect(mirroring.get("service"), weight, depth + 1, upstream, host, mirror, reader);
+        if let Some(first) = mirroring.get("mirrors").objects().first() {
             let mut copy = PlannedUpstream::default();
-            collect(bare(first.get("name").text()), 1, depth + 1, &mut copy, &mut None, &mut None, reader);
-            let percent = first.get("percent").whole().unwrap_or(0).min(100) as u32;
+            collect(first.get("name"), 1, depth + 1, &mut copy, &mut None, &mut None, reader);
+            let percent = first.get("percent").up_to(100).unwrap_or(0);
             *mirror = copy.targets.first().map(|target| (target.url.clone(), percent));
         }
     }

@@ -1,6 +1,7 @@
 //! Documents in YAML, JSON and TOML with the line of each member. Depth and size are bounded before anything is made of them.
 
 use crate::files::{ImportFailure, NamedFiles};
+use crate::node::{Member, Node, NodeValue};
 use granit_parser::{Event, Parser};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,99 +10,6 @@ use std::path::Path;
 const DEPTH_MAX: usize = 100;
 /// Most nodes, those that aliases stand for included.
 const NODES_MAX: usize = 400_000;
-
-/// A value with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Node {
-    pub line: usize,
-    pub value: NodeValue,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NodeValue {
-    /// Numbers and booleans as they are written; `~` and nothing are empty.
-    Scalar(String),
-    List(Vec<Node>),
-    Map(Vec<Member>),
-}
-
-/// A member of an object.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Member {
-    pub key: String,
-    pub line: usize,
-    pub node: Node,
-}
-
-static NOTHING: Node = Node { line: 0, value: NodeValue::Scalar(String::new()) };
-
-impl Node {
-    pub(crate) fn text(&self) -> &str {
-        match &self.value {
-            NodeValue::Scalar(text) => text,
-            _ => "",
-        }
-    }
-
-    pub(crate) fn number(&self) -> Option<f64> {
-        self.text().trim().parse().ok()
-    }
-
-    pub(crate) fn whole(&self) -> Option<u64> {
-        self.number().filter(|number| *number >= 0.0 && *number <= 9e15).map(|number| number as u64)
-    }
-
-    pub(crate) fn is_true(&self) -> bool {
-        matches!(self.text(), "true" | "yes" | "on" | "True" | "TRUE")
-    }
-
-    pub(crate) fn is_false(&self) -> bool {
-        matches!(self.text(), "false" | "no" | "off" | "False" | "FALSE")
-    }
-
-    /// Whether nothing is set: no text, no entries.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.value {
-            NodeValue::Scalar(text) => text.is_empty(),
-            NodeValue::List(list) => list.is_empty(),
-            NodeValue::Map(members) => members.is_empty(),
-        }
-    }
-
-    /// The entries of a list; a value alone is a list of one.
-    pub(crate) fn items(&self) -> &[Node] {
-        match &self.value {
-            NodeValue::List(list) => list,
-            NodeValue::Scalar(text) if text.is_empty() => &[],
-            NodeValue::Map(members) if members.is_empty() => &[],
-            _ => std::slice::from_ref(self),
-        }
-    }
-
-    pub(crate) fn texts(&self) -> Vec<String> {
-        self.items().iter().map(|node| node.text().to_owned()).filter(|text| !text.is_empty()).collect()
-    }
-
-    pub(crate) fn members(&self) -> &[Member] {
-        match &self.value {
-            NodeValue::Map(members) => members,
-            _ => &[],
-        }
-    }
-
-    pub(crate) fn is_map(&self) -> bool {
-        matches!(self.value, NodeValue::Map(_))
-    }
-
-    /// The member; an empty node if there is none.
-    pub(crate) fn get(&self, key: &str) -> &Node {
-        self.find(key).unwrap_or(&NOTHING)
-    }
-
-    pub(crate) fn find(&self, key: &str) -> Option<&Node> {
-        self.members().iter().rev().find(|member| member.key == key).map(|member| &member.node)
-    }
-}
 
 /// Reads YAML, of which JSON is a part. Of several documents the first counts.
 pub(crate) fn read_yaml(text: &str, files: &NamedFiles) -> Result<Node, ImportFailure> {
@@ -142,18 +50,18 @@ impl YamlReader<'_> {
                 let is_null =
                     matches!(style, granit_parser::ScalarStyle::Plain) && matches!(text.as_ref(), "~" | "null" | "Null" | "NULL");
                 let text = if is_null { String::new() } else { text.into_owned() };
-                self.add(Node { line, value: NodeValue::Scalar(text) }, anchor)?;
+                self.add(Node::new(line, NodeValue::Scalar(text)), anchor)?;
             }
             Event::SequenceStart(_, anchor, _) => self.open(anchor, line, Some(Vec::new()))?,
             Event::MappingStart(_, anchor, _) => self.open(anchor, line, None)?,
             Event::SequenceEnd | Event::MappingEnd => {
                 if let Some(open) = self.stack.pop() {
                     let value = open.list.map_or(NodeValue::Map(open.members), NodeValue::List);
-                    self.add(Node { line: open.line, value }, open.anchor)?;
+                    self.add(Node::new(open.line, value), open.anchor)?;
                 }
             }
             Event::Alias(anchor) => {
-                let mut node = self.anchors.get(&anchor).cloned().unwrap_or_else(|| NOTHING.clone());
+                let mut node = self.anchors.get(&anchor).cloned().unwrap_or_else(|| Node::nothing().clone());
                 node.line = line;
                 self.nodes += count(&node);
                 self.add(node, 0)?;
@@ -223,7 +131,7 @@ pub(crate) fn read_toml(text: &str, files: &NamedFiles) -> Result<Node, ImportFa
         let at = error.span().map_or(0, |span| line(span.start));
         ImportFailure::new(files.first(), at, format!("is not valid TOML: {}", error.message()))
     })?;
-    Ok(Node { line: 1, value: toml_table(table.get_ref(), &line) })
+    Ok(Node::new(1, toml_table(table.get_ref(), &line)))
 }
 
 fn toml_table(table: &toml::de::DeTable<'_>, line: &dyn Fn(usize) -> usize) -> NodeValue {
@@ -240,14 +148,14 @@ fn toml_value(value: &toml::Spanned<toml::de::DeValue<'_>>, line: &dyn Fn(usize)
     let text = match value.get_ref() {
         DeValue::Array(list) => {
             let items = list.iter().map(|item| toml_value(item, line)).collect();
-            return Node { line: line(value.span().start), value: NodeValue::List(items) };
+            return Node::new(line(value.span().start), NodeValue::List(items));
         }
-        DeValue::Table(table) => return Node { line: line(value.span().start), value: toml_table(table, line) },
+        DeValue::Table(table) => return Node::new(line(value.span().start), toml_table(table, line)),
         DeValue::String(text) => text.to_string(),
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),
         DeValue::Boolean(is) => is.to_string(),
         DeValue::Datetime(time) => time.to_string(),
     };
-    Node { line: line(value.span().start), value: NodeValue::Scalar(text) }
+    Node::new(line(value.span().start), NodeValue::Scalar(text))
 }

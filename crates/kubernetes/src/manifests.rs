@@ -2,7 +2,7 @@
 
 use crate::cluster::{Change, Cluster};
 use crate::compile::{AddressPool, Documents, IngressOptions, InstalledDefinitions, ReportLine, ServeReport, Settings, compile};
-use crate::objects::{Metadata, ResourceKind};
+use crate::objects::{Key, Metadata, ResourceKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -66,9 +66,18 @@ fn put(cluster: &mut Cluster, mut object: Value, unreadable: &mut Vec<(String, S
     let known = ResourceKind::ALL.iter().copied().find(|kind| kind.place().kind == written && kind.place().group == group);
     let Some(kind) = known else { return };
     let metadata = object.get_mut("metadata").map(Value::take).unwrap_or_default();
+    let named = |metadata: &Value| {
+        let (name, namespace) = (text(metadata, "name"), text(metadata, "namespace"));
+        let usual = if kind.place().is_namespaced { "default" } else { "" };
+        format!("{written} {}", Key::new(if namespace.is_empty() { usual } else { &namespace }, &name))
+    };
+    let name = named(&metadata);
+    if let Some(why) = no_text(&metadata) {
+        return unreadable.push((name, why));
+    }
     let mut metadata: Metadata = match serde_json::from_value(metadata) {
         Ok(metadata) => metadata,
-        Err(error) => return unreadable.push((written, error.to_string())),
+        Err(error) => return unreadable.push((name, format!("metadata: {error}"))),
     };
     if kind.place().is_namespaced && metadata.namespace.is_empty() {
         metadata.namespace = "default".to_owned();
@@ -77,8 +86,18 @@ fn put(cluster: &mut Cluster, mut object: Value, unreadable: &mut Vec<(String, S
         encode_texts(&mut object);
     }
     if let Change::Unreadable(why) = cluster.put(kind, metadata, object) {
-        unreadable.push((written, why));
+        unreadable.push((name, why));
     }
+}
+
+/// Which annotation or label is no text: `5` without quotation marks is a number, and the API server takes none.
+fn no_text(metadata: &Value) -> Option<String> {
+    let entries = ["annotations", "labels"].into_iter().flat_map(|list| {
+        let members = metadata.get(list).and_then(Value::as_object).into_iter().flatten();
+        members.map(move |(key, value)| (list, key, value))
+    });
+    let (list, key, value) = entries.into_iter().find(|(_, _, value)| !value.is_string())?;
+    Some(format!("metadata.{list}: {key} is {value}, and must be a text: write it in quotation marks"))
 }
 
 /// Texts of a secret as the API server keeps them.

@@ -15,11 +15,11 @@ mod tyk;
 
 pub(crate) use self::core::{ConfigMap, Endpoint, EndpointSlice, Namespace, Secret, Service, ServicePort, TYK_EXTENSION};
 pub(crate) use attached::{
-    ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BasicUserSettings, BodyChange,
-    CircuitBreakerSettings, ClientAuthorities, ConcurrentRequests, CredentialPlace, ErrorRule, ExternalCheck, FirewallMode,
-    FirewallPolicySettings, HeaderSettings, JwtSettings, KeyQuotaSettings, LimitPer, OidcSettings, PluginDriverName, PluginPhase,
-    Plugins, RateLimitPolicy, RateLimitSettings, ResponseCacheSettings, StoreFailureRule, TokenAlgorithms, TrafficPolicy,
-    TrafficSettings,
+    ActiveHealthSettings, ApiKeySettings, AttachedPolicy, AuthenticationPolicy, AuthenticationSettings, BackendHealthSettings,
+    BasicUserSettings, BodyChange, CircuitBreakerSettings, ClientAuthorities, ConcurrentRequests, CredentialPlace, ErrorRule,
+    ExternalCheck, FirewallMode, FirewallPolicySettings, HeaderSettings, JwtSettings, KeyQuotaSettings, LimitPer, OidcSettings,
+    PassiveHealthSettings, PluginDriverName, PluginPhase, Plugins, RateLimitPolicy, RateLimitSettings, ResponseCacheSettings,
+    StoreFailureRule, TokenAlgorithms, TrafficPolicy, TrafficSettings,
 };
 pub(crate) use gateway::{
     AddressType, ClientValidation, Gateway, GatewayClass, Listener, ListenerSet, NamespaceFilter, NamespaceScope,

@@ -48,7 +48,7 @@ mod rewrite;
 pub(crate) mod route;
 mod service_url;
 mod tollgate;
-mod upstream;
+pub(crate) mod upstream;
 mod upstream_auth;
 mod uptime;
 mod validate;

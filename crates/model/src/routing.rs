@@ -1,8 +1,9 @@
 //! The routing tables: listeners that the gateway opens beside its own port, and backends whose endpoints change more often than definitions.
 //! A file has them, `tollgate.routing_file` of the configuration, or another part of the gateway finds them elsewhere.
 
-use crate::api::BackendEndpoint;
 use crate::api::route::check_host;
+use crate::api::upstream::{check_checks, check_health};
+use crate::api::{ActiveChecks, BackendEndpoint, PassiveHealth};
 use crate::decode::{Decoded, decode};
 use crate::json_document;
 use crate::json_path::JsonPath;
@@ -80,7 +81,7 @@ pub struct ClientCertificateRules {
 }
 
 /// One backend.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RoutedBackend {
     /// What it speaks.
@@ -91,6 +92,10 @@ pub struct RoutedBackend {
     pub tls: BackendTls,
     /// Why it cannot be used; requests get 500. Empty if it can.
     pub broken: String,
+    /// Endpoints that fail get no requests for a while. Without it, only those that can't be connected.
+    pub health: Option<PassiveHealth>,
+    /// The gateway asks the endpoints whether they work.
+    pub checks: Option<ActiveChecks>,
 }
 
 /// What a backend speaks.
@@ -240,6 +245,21 @@ impl RoutedBackend {
         let is_secure = matches!(self.protocol, BackendProtocol::Https | BackendProtocol::Tls);
         if !is_secure && self.tls != BackendTls::default() {
             findings.error(&tls_at, "needs the protocol https or tls");
+        }
+        if let Some(health) = &self.health {
+            check_health(&at.key("health"), health, findings);
+        }
+        if let Some(checks) = &self.checks {
+            let checks_at = at.key("checks");
+            check_checks(&checks_at, checks, findings);
+            match self.protocol {
+                BackendProtocol::Http | BackendProtocol::Https => {}
+                BackendProtocol::Udp => findings.error(&checks_at, "needs a protocol with connections"),
+                BackendProtocol::H2c | BackendProtocol::Tcp | BackendProtocol::Tls if !checks.path.is_empty() => {
+                    findings.warning(&checks_at.key("path"), "has no effect: endpoints of this protocol are only connected to");
+                }
+                BackendProtocol::H2c | BackendProtocol::Tcp | BackendProtocol::Tls => {}
+            }
         }
         for (index, name) in self.tls.names.iter().enumerate() {
             if !["dns:", "uri:"].iter().any(|kind| name.len() > kind.len() && name.starts_with(kind)) {

@@ -1,5 +1,13 @@
 //! Messages as tests write them.
 
+/// The lines of a request for a websocket.
+pub const UPGRADE: [&str; 4] = [
+    "Connection: keep-alive, Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+];
+
 /// The gateway's error document for a client that did not ask for XML.
 pub fn error_json(message: &str) -> String {
     format!("{{\n    \"error\": \"{message}\"\n}}")

@@ -1,11 +1,16 @@
 //! Compiles a backend of the table: the targets of its endpoints.
 
+use super::balancing::{drop_verdict, health_rules};
+use super::watch;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use tollgate_balance::{BalanceMethod, Candidate, Candidates, HealthRules, hash_bytes};
+use tollgate_data::backends::SharedTargets;
 use tollgate_data::pool_name::PoolName;
 use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
 use tollgate_data::target_list::{EmptyList, PoolTarget, TargetList};
+use tollgate_data::target_pool::TargetPool;
 use tollgate_data::upstream::Upstream;
 use tollgate_model::api::BackendEndpoint;
 use tollgate_model::routing::{BackendProtocol, RoutedBackend, RoutingTables};
@@ -15,8 +20,8 @@ use tollgate_tls::{Library, TlsRules};
 const BACKENDS: &str = "backends";
 const NS_PER_MS: u64 = 1_000_000;
 
-/// No response ejects a target: whoever fills the table says which ones are ready. But one that is gone may be in it for as long as a node is
-/// believed to live, 40 seconds in Kubernetes.
+/// Without rules of its own, no response ejects a target of a backend: whoever fills the table says which ones are ready. But one that is gone
+/// may be in it for as long as a node is believed to live, 40 seconds in Kubernetes.
 const HEALTH: HealthRules = HealthRules {
     failed_connect: true,
     consecutive_faults: 0,
@@ -46,7 +51,7 @@ pub(crate) fn backend_targets(
     if texts.into_iter().any(|text| !Library::is_text(text)) {
         return Err("tls.authorities and tls.certificate must be PEM".to_owned());
     }
-    let pool = PoolName { api: BACKENDS.to_owned(), version: String::new(), part: name.to_owned() };
+    let pool = pool_name(name);
     let rules = tls_rules(backend);
     let (mut targets, mut candidates) = (Vec::new(), Vec::new());
     for endpoint in backend.endpoints.iter().take(RoutingTables::ENDPOINTS_MAX) {
@@ -61,7 +66,40 @@ pub(crate) fn backend_targets(
     if candidates.iter().all(|candidate| candidate.weight == 0) {
         return Ok(TargetList::empty(EmptyList::NoEndpoints));
     }
-    Ok(TargetList::new(targets, Candidates::new(candidates, BalanceMethod::default(), HEALTH)))
+    if backend.checks.is_none() {
+        // No check will say that a target which was down is up.
+        candidates.iter().for_each(|candidate| drop_verdict(&candidate.health));
+    }
+    let rules = backend
+        .health
+        .as_ref()
+        .map_or(HEALTH, |health| HealthRules { failed_connect: HEALTH.failed_connect, ..health_rules(Some(health)) });
+    let mut list = TargetList::new(targets, Candidates::new(candidates, BalanceMethod::default(), rules));
+    list.fault_statuses = backend.health.as_ref().map(|health| health.statuses.clone()).unwrap_or_default();
+    list.fault_statuses.sort_unstable();
+    Ok(list)
+}
+
+/// The pool whose targets are checked, if they are. It has those that the backend has at the time.
+pub(crate) fn checked_pool(
+    name: &str,
+    backend: &RoutedBackend,
+    targets: SharedTargets,
+    registry: &Registry,
+) -> Option<Arc<TargetPool>> {
+    let mut rules = tls_rules(backend);
+    // Endpoints are asked at their addresses, which no certificate has.
+    if rules.names.is_empty() && !backend.tls.host.is_empty() {
+        rules.names.push(format!("dns:{}", backend.tls.host));
+    }
+    let watch = watch::each_target(backend.checks.as_ref()?, move |_| rules.clone());
+    let name = pool_name(name);
+    let budget = registry.retry_budget(&name);
+    Some(Arc::new(TargetPool { name, targets, budget, hedging: None, watch: Some(watch) }))
+}
+
+fn pool_name(backend: &str) -> PoolName {
+    PoolName { api: BACKENDS.to_owned(), version: String::new(), part: backend.to_owned() }
 }
 
 fn candidate(endpoint: &BackendEndpoint, pool: &PoolName, url: &str, registry: &Registry) -> Candidate {

@@ -212,7 +212,7 @@ fn pool(
     Some(Arc::new(TargetPool { name, targets: Arc::new(ArcSwap::from_pointee(list)), budget, hedging, watch }))
 }
 
-fn drop_verdict(health: &TargetHealth) {
+pub(super) fn drop_verdict(health: &TargetHealth) {
     health.set_down(false, 0);
 }
 
@@ -288,7 +288,7 @@ fn hedge(rule: &HedgeRule) -> CompiledHedge {
 }
 
 /// The rules for the health of targets. Without any, no response ejects a target.
-fn health_rules(health: Option<&PassiveHealth>) -> HealthRules {
+pub(super) fn health_rules(health: Option<&PassiveHealth>) -> HealthRules {
     let off = PassiveHealth { consecutive_faults: 0, fault_percent: 0, latency_factor: 0.0, ..PassiveHealth::default() };
     let health = health.unwrap_or(&off);
     HealthRules {

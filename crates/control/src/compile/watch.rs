@@ -44,15 +44,8 @@ pub(super) fn compile(
         if has_tests {
             context.error("$.tollgate.upstream.checks", "uptime_tests has checks as well: an API has one kind");
         }
-        return Some(TargetWatch {
-            checks: each_target(checks, tls),
-            interval: Duration::from_millis(checks.interval_ms),
-            rise: checks.rise,
-            fall: checks.fall,
-            decides: true,
-            record: None,
-            discovery,
-        });
+        let tls = tls.clone();
+        return Some(TargetWatch { discovery, ..each_target(checks, move |host| tls.for_host(host)) });
     }
     let rounds = context.settings.upstreams.uptime_tests.filter(|_| has_tests);
     if rounds.is_none() && discovery.is_none() {
@@ -105,7 +98,7 @@ fn uptime_check(test: &UptimeCheck, tls: &TlsSettings) -> Result<TargetCheck, St
             statuses: vec![EXPECTED],
             uri,
         };
-        return Ok(TargetCheck { name, authority: parts.authority.to_owned(), kind, time_max: test.time_max() });
+        return Ok(TargetCheck { name, authority: Some(parts.authority.to_owned()), kind, time_max: test.time_max() });
     }
     let (host, port) = place.rsplit_once(':').ok_or("must be host:port")?;
     let port = port.parse().map_err(|_| format!("{port} is not a port"))?;
@@ -121,7 +114,7 @@ fn uptime_check(test: &UptimeCheck, tls: &TlsSettings) -> Result<TargetCheck, St
         announces_client: test.enable_proxy_protocol,
         dialogue: dialogue.collect(),
     };
-    Ok(TargetCheck { name, authority: place.clone(), kind, time_max: test.time_max() })
+    Ok(TargetCheck { name, authority: Some(place.clone()), kind, time_max: test.time_max() })
 }
 
 fn headers(written: &BTreeMap<String, String>) -> Result<HeaderMap, String> {
@@ -133,19 +126,28 @@ fn headers(written: &BTreeMap<String, String>) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// The checks of `tollgate.upstream.checks`.
-fn each_target(checks: &ActiveChecks, tls: &TlsSettings) -> TargetChecks {
-    let (checks, tls) = (checks.clone(), tls.clone());
-    TargetChecks::EachTarget(Box::new(move |target| target_check(target, &checks, &tls)))
+/// Checks of each target. `tls` has the rules for a host.
+pub(super) fn each_target(checks: &ActiveChecks, tls: impl Fn(&str) -> TlsRules + Send + Sync + 'static) -> TargetWatch {
+    let (interval, rise, fall) = (Duration::from_millis(checks.interval_ms), checks.rise, checks.fall);
+    let checks = checks.clone();
+    TargetWatch {
+        checks: TargetChecks::EachTarget(Box::new(move |target| target_check(target, &checks, &tls))),
+        interval,
+        rise,
+        fall,
+        decides: true,
+        record: None,
+        discovery: None,
+    }
 }
 
-fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &TlsSettings) -> Option<TargetCheck> {
+fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &impl Fn(&str) -> TlsRules) -> Option<TargetCheck> {
     let parts = split_url(&target.url)?;
     let scheme = parts.scheme.to_ascii_lowercase();
     let is_secure = matches!(scheme.as_str(), "https" | "wss" | "tls");
     let uri: Uri = format!("{}://{}{}", if is_secure { "https" } else { "http" }, parts.authority, checks.path).parse().ok()?;
     let host = uri.host()?.to_owned();
-    let rules = is_secure.then(|| tls.for_host(&host));
+    let rules = is_secure.then(|| tls(&host));
     // Targets that speak HTTP/2 without negotiation, or something else, would not understand the request.
     let kind = if checks.path.is_empty() || matches!(scheme.as_str(), "h2c" | "tcp" | "tls") {
         let port = uri.port_u16().unwrap_or(if is_secure { 443 } else { 80 });
@@ -163,7 +165,7 @@ fn target_check(target: &PoolTarget, checks: &ActiveChecks, tls: &TlsSettings) -
         }
     };
     let time_max = Duration::from_millis(checks.timeout_ms);
-    Some(TargetCheck { name: target.url.clone(), authority: target.upstream.host.clone(), kind, time_max })
+    Some(TargetCheck { name: target.url.clone(), authority: None, kind, time_max })
 }
 
 /// Where the targets come from.

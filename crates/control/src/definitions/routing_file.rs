@@ -1,6 +1,6 @@
 //! The file with listeners and backends, and how backends get their targets.
 
-use crate::compile::backend_targets;
+use crate::compile::{backend_targets, checked_pool};
 use std::collections::BTreeMap;
 use tollgate_data::registry::Registry;
 use tollgate_data::settings::Settings;
@@ -41,11 +41,15 @@ pub(super) fn set_backends(
     registry: &Registry,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
-    registry.routing.backends.replace(source, backends, |name, backend| {
+    let make = |name: &str, backend: &RoutedBackend| {
         backend_targets(name, backend, settings, registry).unwrap_or_else(|why| {
             problems.push(Problem::new(Level::Warning, format!("$.backends.{name}"), format!("cannot be used: {why}")));
             TargetList::empty(EmptyList::Unknown)
         })
-    });
+    };
+    registry
+        .routing
+        .backends
+        .replace(source, backends, make, |name, backend, targets| checked_pool(name, backend, targets, registry));
     problems
 }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::basic_auth::line as basic;
 use crate::harness::jws::hs256;
+use crate::harness::openapi::{document, extended};
 use crate::harness::start_with;
 use crate::harness::tokens::policy;
 use crate::harness::{Upstream, error_json, request};
 use crate::keys::create;
-use crate::openapi_definitions::{document, extended};
 
 const SECRET: &[u8] = b"a secret that only the issuer and the gateway know";
 

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
+use crate::harness::shared_cache::shared;
 use crate::harness::{Gateway, Seen, Upstream, reply, skip};
-use crate::shared_cache::shared;
 
 const PROGRAM: &str = "/usr/bin/chromium";
 

@@ -1,7 +1,7 @@
 //! Bodies that begin with a byte-order mark, as some editors and libraries write them: whatever the gateway reads itself is read as without the
 //! mark, and what it only passes on keeps it. Bodies for the control API are in `openapi.rs`.
 
-use crate::graphql::graph;
+use crate::harness::graph::graph;
 use crate::harness::transforms::{entry, template};
 use crate::harness::{Definition, Gateway, Response, Upstream, api, reply, request};
 use serde_json::{Value, json};

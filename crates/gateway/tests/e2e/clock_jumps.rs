@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::harness::jws::{hs256, now};
+use crate::harness::oauth::{make_client, policy, provider, with_policies};
 use crate::harness::tokens::{SECRET, with_tokens};
 use crate::harness::{Gateway, Setup, Upstream, eventually};
 use crate::keys::{call, create, keyed, session_for};
-use crate::oauth_clients::{make_client, policy, provider, with_policies};
 
 /// The library that stands between a program and the time of day.
 pub(crate) fn library() -> PathBuf {
@@ -108,8 +108,8 @@ fn rates_do_not_notice_and_quotas_begin_anew_by_the_wall_clock() {
 fn tokens_and_keys_end_by_the_wall_clock() {
     let stage = Stage::start(json!({"oauth_token_expire": HOUR / 2}));
     make_client(&stage.gateway, json!({}));
-    let given = crate::oauth::token(&stage.gateway, "grant_type=client_credentials");
-    let granted = crate::oauth::text(&given["access_token"]);
+    let given = crate::harness::oauth::token(&stage.gateway, "grant_type=client_credentials");
+    let granted = crate::harness::oauth::text(&given["access_token"]);
     let ends = hs256(SECRET, &json!({"sub": "joe", "exp": now() + HOUR / 2}));
     let issued = hs256(SECRET, &json!({"sub": "joe", "iat": now() - HOUR / 2, "exp": now() + 10 * HOUR}));
     let begins = hs256(SECRET, &json!({"sub": "joe", "nbf": now() + HOUR / 2, "exp": now() + 10 * HOUR}));
@@ -124,21 +124,21 @@ fn tokens_and_keys_end_by_the_wall_clock() {
             stage.status("/k/", &lasting),
         ]
     };
-    let is_granted = |token: &str| crate::oauth::call(&stage.gateway, token).status == 200;
+    let is_granted = |token: &str| crate::harness::oauth::call(&stage.gateway, token).status == 200;
     assert_eq!(all(), [200, 200, 401, 200, 200]);
     assert!(is_granted(&granted));
     stage.set(HOUR);
     assert_eq!(all(), [401, 200, 200, 401, 200], "an hour later");
     assert!(!is_granted(&granted));
-    let late = crate::oauth::token(&stage.gateway, "grant_type=client_credentials");
+    let late = crate::harness::oauth::token(&stage.gateway, "grant_type=client_credentials");
     stage.set(0);
     assert_eq!(all(), [200, 200, 401, 200, 200], "what has not ended yet is good again");
     stage.set(-HOUR);
     assert_eq!(all(), [200, 401, 401, 200, 200], "an hour sooner");
-    assert!(is_granted(&crate::oauth::text(&late["access_token"])));
+    assert!(is_granted(&crate::harness::oauth::text(&late["access_token"])));
     // Everything still works: new tokens, new keys, a reload, the figures.
-    let sooner = crate::oauth::token(&stage.gateway, "grant_type=client_credentials");
-    assert!(is_granted(&crate::oauth::text(&sooner["access_token"])));
+    let sooner = crate::harness::oauth::token(&stage.gateway, "grant_type=client_credentials");
+    assert!(is_granted(&crate::harness::oauth::text(&sooner["access_token"])));
     assert_eq!(stage.gateway.reload().status, 200);
     assert_eq!(stage.gateway.control("GET", "/tyk/metrics", "").status, 200);
     stage.set(0);

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use crate::certs::made;
 use crate::console_pages::{expect_no_complaints, go, open_signed_in};
 use crate::harness::browser::{Browser, Tab};
+use crate::harness::oauth::{policy, provider, with_policies};
 use crate::harness::{Gateway, Setup, Upstream, api, reply, request};
 use crate::keys::{call, create, session_for};
-use crate::oauth_clients::{policy, provider, with_policies};
 
 /// Each page and dialog: its name, its view, and what is on it once it is complete.
 const VIEWS: [(&str, &str, &str); 23] = [

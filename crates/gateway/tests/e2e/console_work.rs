@@ -223,7 +223,7 @@ fn many_keys_are_found_chosen_and_changed_together() {
 fn policies_say_how_many_keys_a_change_concerns() {
     let Some(mut browser) = Browser::start() else { return };
     let upstream = Upstream::ok();
-    let (conf, _folder) = crate::oauth_clients::with_policies(json!({}), &[]);
+    let (conf, _folder) = crate::harness::oauth::with_policies(json!({}), &[]);
     let gateway = Gateway::start(conf, [api("shop", "/shop/", &upstream.url()).with_keys()]);
     let mut tab = open_signed_in(&mut browser, &gateway, "#/policies?new=1");
     tab.fill("Name", "Gold");

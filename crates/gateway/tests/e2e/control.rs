@@ -458,7 +458,7 @@ fn the_schema_of_openapi_documents_fits_those_that_are_served() {
     let gateway = empty();
     let schema = |version: &str| gateway.control("GET", &format!("/tyk/schema?oasVersion={version}"), "");
     let read = |version: &str| jsonschema::validator_for(&schema(version).json()["schema"]).unwrap();
-    let document = crate::openapi_definitions::document("a", "http://127.0.0.1:1/");
+    let document = crate::harness::openapi::document("a", "http://127.0.0.1:1/");
     assert!(read("3.0.3").is_valid(&document));
     assert!(!read("3.1").is_valid(&document), "the document is of another version");
     for (place, value) in [
@@ -467,7 +467,7 @@ fn the_schema_of_openapi_documents_fits_those_that_are_served() {
         ("upstream/url", json!([])),
         ("middleware/operations", json!({"getThing": {"enforceTimeout": {"value": "soon"}}})),
     ] {
-        let wrong = crate::openapi_definitions::extended(document.clone(), place, value);
+        let wrong = crate::harness::openapi::extended(document.clone(), place, value);
         assert!(!read("3.0").is_valid(&wrong), "{place}");
     }
     let message = r#"{"status":"Failed","message":"Schema not found for version \"2.0\""}"#;

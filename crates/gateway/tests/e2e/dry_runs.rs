@@ -37,12 +37,3 @@ fn what_a_dry_run_would_refuse_passes_and_is_told() {
     }
     expect(&gateway, "tollgate_dry_runs_total{api=\"half\",cause=\"ip_disallowed\"}", 1.0);
 }
-
-#[test]
-fn an_unknown_kind_of_dry_run_is_a_problem() {
-    let upstream = Upstream::ok();
-    let wrong = api("wrong", "/wrong/", &upstream.url()).set("tollgate", json!({"dry_run": ["everything"]}));
-    let gateway = Gateway::start(json!({}), [wrong]);
-    assert_eq!(gateway.get("/wrong/").status, 404);
-    assert!(gateway.log().contains("$.tollgate.dry_run[0]"), "{}", gateway.log());
-}

@@ -7,8 +7,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::harness::oauth::make_client;
 use crate::harness::{Connection, Definition, Gateway, Upstream, api, certificates, get, ok, request};
-use crate::oauth_clients::{Stage, make_client, stage};
+use crate::oauth_clients::{Stage, stage};
 
 /// Copies bytes in both directions until both sides end.
 fn splice(client: &TcpStream, port: u16) {

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::graphql::{SCHEMA, graph};
+use crate::harness::graph::{SCHEMA, graph};
 use crate::harness::{Definition, Gateway, Upstream, api, reply};
 use crate::openid_provider::packages;
 

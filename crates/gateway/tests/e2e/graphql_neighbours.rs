@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::graphql::graph;
+use crate::harness::graph::graph;
 use crate::harness::neighbours::{assert_beside, beside};
 use crate::harness::{Definition, Gateway, Upstream, api, request};
 

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use crate::harness::key_sets::issuer;
 use crate::harness::start_with;
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{Upstream, error_json, skip};
-use crate::jwt_key_sets::issuer;
 use crate::keys::call;
 
 /// For each algorithm a token, the key to check it with as `jwt_source` wants it, and the same as a member of a key set.

@@ -1,94 +1,20 @@
 //! Key sets of token issuers: fetched when needed, kept while they can't be, and never a way to keep the gateway busy.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::harness::jws::{Signer, now};
-use crate::harness::start_with;
-use crate::harness::tokens::{policy, with_tokens};
-use crate::harness::{Definition, Gateway, Upstream, error_json, eventually, reply};
+use crate::harness::jws::Signer;
+use crate::harness::key_sets::{issuer, token, with_key_set};
+use crate::harness::tokens::policy;
+use crate::harness::{Gateway, Upstream, error_json, eventually, reply, start_with};
 use crate::keys::call;
-
-/// An issuer whose keys can be changed.
-pub(crate) fn issuer(keys: Arc<Mutex<Vec<Value>>>) -> Upstream {
-    Upstream::start(move |_| {
-        let body = json!({"keys": keys.lock().unwrap().clone()}).to_string();
-        reply("200 OK", &["Content-Type: application/json"], &body)
-    })
-}
-
-pub(crate) fn with_key_set(upstream: &Upstream, url: &str) -> Definition {
-    with_tokens("a", upstream).set("jwt_signing_method", "ecdsa").set("jwt_source", url)
-}
 
 fn start(url: &str) -> (Upstream, Gateway) {
     let upstream = Upstream::ok();
     let gateway = start_with([with_key_set(&upstream, url)], &[policy("basic", json!({}))]);
     (upstream, gateway)
-}
-
-fn token(signer: &Signer) -> String {
-    signer.token(&json!({"sub": "joe", "exp": now() + 600}))
-}
-
-#[test]
-fn keys_are_fetched_once_and_again_for_a_name_that_is_new() {
-    let (first, second) = (Signer::new("first"), Signer::new("second"));
-    let keys = Arc::new(Mutex::new(vec![first.jwk()]));
-    let issuer = issuer(keys.clone());
-    let (_upstream, gateway) = start(&format!("{}/jwks.json", issuer.url()));
-    assert_eq!(issuer.requests(), 0, "nothing is fetched before it is needed");
-    for _ in 0..5 {
-        assert_eq!(call(&gateway, "/a/x", &token(&first)).status, 200);
-    }
-    assert_eq!((issuer.requests(), issuer.last().target.as_str()), (1, "/jwks.json"));
-    // The issuer changes its keys. The pause between fetches for unknown names has to pass.
-    keys.lock().unwrap().push(second.jwk());
-    eventually("the new key is known", || call(&gateway, "/a/x", &token(&second)).status == 200);
-    assert_eq!(issuer.requests(), 2);
-}
-
-#[test]
-fn an_issuer_cannot_send_the_gateway_to_a_private_address() {
-    let signer = Signer::new("k");
-    let inner = issuer(Arc::new(Mutex::new(vec![signer.jwk()])));
-    for location in
-        [inner.url(), inner.url().replace("127.0.0.1", "localhost"), inner.url().replace("127.0.0.1", "[::ffff:127.0.0.1]")]
-    {
-        let line = format!("Location: {location}");
-        let issuer = Upstream::start(move |_| reply("302 Found", &[&line], ""));
-        let (_upstream, gateway) = start(&issuer.url());
-        assert_eq!(call(&gateway, "/a/x", &token(&signer)).status, 403, "{location}");
-        assert!(issuer.requests() > 0, "{location}");
-    }
-    assert_eq!(inner.requests(), 0);
-    // Its own address is no other one.
-    let (keys, seen) = (json!({"keys": [signer.jwk()]}).to_string(), AtomicUsize::new(0));
-    let issuer = Upstream::start(move |_| match seen.fetch_add(1, Ordering::AcqRel) {
-        0 => reply("302 Found", &["Location: /keys"], ""),
-        _ => reply("200 OK", &[], &keys),
-    });
-    let (_upstream, gateway) = start(&issuer.url());
-    assert_eq!(call(&gateway, "/a/x", &token(&signer)).status, 200);
-    assert_eq!(issuer.last().target, "/keys");
-}
-
-#[test]
-fn strangers_do_not_make_the_gateway_fetch_without_end() {
-    let known = Signer::new("known");
-    let issuer = issuer(Arc::new(Mutex::new(vec![known.jwk()])));
-    let (_upstream, gateway) = start(&issuer.url());
-    assert_eq!(call(&gateway, "/a/x", &token(&known)).status, 200);
-    let (mut client, begun) = (gateway.connect(), Instant::now());
-    for number in 0..200 {
-        let response = client.ask(crate::keys::with_key("/a/x", &token(&Signer::new(&format!("unknown-{number}")))));
-        assert_eq!((response.status, response.text()), (403, error_json("Key not authorized")));
-    }
-    // The first one, one for a name that is not known, and then one every ten seconds.
-    let most = 3 + begun.elapsed().as_secs() / 10;
-    assert!(issuer.requests() as u64 <= most, "{} fetches", issuer.requests());
 }
 
 #[test]
@@ -111,30 +37,12 @@ fn requests_that_come_together_wait_for_one_fetch() {
 }
 
 #[test]
-fn the_last_keys_serve_while_the_issuer_is_down() {
-    let signer = Signer::new("k");
-    let body = json!({"keys": [signer.jwk()]}).to_string();
-    let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-    let issuer = {
-        let (down, asked) = (down.clone(), asked.clone());
-        Upstream::start(move |_| {
-            asked.fetch_add(1, Ordering::Relaxed);
-            if down.load(Ordering::Relaxed) { reply("503 Service Unavailable", &[], "") } else { reply("200 OK", &[], &body) }
-        })
-    };
-    let upstream = Upstream::ok();
-    let conf = json!({"jwks": {"cache": {"timeout": 1}}});
-    let definition = with_key_set(&upstream, &issuer.url()).set("jwt_default_policies", json!([]));
-    let gateway = Gateway::start(conf, [definition]);
-    let refused = || call(&gateway, "/a/x", &token(&signer)).text();
-    let passed_the_signature = error_json("key not authorized: no matching policy found");
-    assert_eq!(refused(), passed_the_signature);
-    down.store(true, Ordering::Relaxed);
-    eventually("the set is fetched again", || {
-        assert_eq!(refused(), passed_the_signature);
-        asked.load(Ordering::Relaxed) >= 2
+fn an_issuer_that_never_answers_lets_nobody_in() {
+    let silent = Upstream::raw(|mut wire, _| {
+        let _ = wire.rest();
     });
-    assert_eq!(refused(), passed_the_signature, "a failure takes nothing away");
+    let (_upstream, gateway) = start(&silent.url());
+    assert_eq!(call(&gateway, "/a/x", &token(&Signer::new("k"))).status, 403);
 }
 
 #[test]
@@ -163,34 +71,19 @@ fn an_issuer_that_misbehaves_lets_nobody_in_and_holds_nobody_up() {
 }
 
 #[test]
-fn an_issuer_that_never_answers_lets_nobody_in() {
-    let silent = Upstream::raw(|mut wire, _| {
-        let _ = wire.rest();
-    });
-    let (_upstream, gateway) = start(&silent.url());
-    assert_eq!(call(&gateway, "/a/x", &token(&Signer::new("k"))).status, 403);
-}
-
-#[test]
-fn an_issuer_that_is_not_there_lets_nobody_in() {
-    let (_upstream, gateway) = start("http://127.0.0.1:1/jwks");
-    assert_eq!(call(&gateway, "/a/x", &token(&Signer::new("k"))).status, 403);
-}
-
-#[test]
-fn several_issuers_serve_one_api_and_a_name_may_be_used_twice() {
-    let (one, other, twin) = (Signer::new("one"), Signer::new("other"), Signer::new("other"));
-    let first = issuer(Arc::new(Mutex::new(vec![one.jwk(), twin.jwk()])));
-    let second = issuer(Arc::new(Mutex::new(vec![other.jwk()])));
-    let upstream = Upstream::ok();
-    let uris = json!([{"url": first.url()}, {"url": second.url()}]);
-    let definition = with_key_set(&upstream, "").set("jwt_jwks_uris", uris);
-    let gateway = start_with([definition], &[policy("basic", json!({}))]);
-    for signer in [&one, &other, &twin] {
-        assert_eq!(call(&gateway, "/a/x", &token(signer)).status, 200);
+fn strangers_do_not_make_the_gateway_fetch_without_end() {
+    let known = Signer::new("known");
+    let issuer = issuer(Arc::new(Mutex::new(vec![known.jwk()])));
+    let (_upstream, gateway) = start(&issuer.url());
+    assert_eq!(call(&gateway, "/a/x", &token(&known)).status, 200);
+    let (mut client, begun) = (gateway.connect(), Instant::now());
+    for number in 0..200 {
+        let response = client.ask(crate::keys::with_key("/a/x", &token(&Signer::new(&format!("unknown-{number}")))));
+        assert_eq!((response.status, response.text()), (403, error_json("Key not authorized")));
     }
-    let stranger = Signer::new("other");
-    assert_eq!(call(&gateway, "/a/x", &token(&stranger)).status, 403, "a known name with another key");
+    // The first one, one for a name that is not known, and then one every ten seconds.
+    let most = 3 + begun.elapsed().as_secs() / 10;
+    assert!(issuer.requests() as u64 <= most, "{} fetches", issuer.requests());
 }
 
 #[test]
@@ -213,22 +106,28 @@ fn a_withdrawn_key_ends_its_remembered_tokens() {
 }
 
 #[test]
-fn key_sets_can_be_forgotten_at_once() {
-    let (old, new) = (Signer::new("old"), Signer::new("new"));
-    for path in ["/tyk/cache/jwks", "/tyk/cache/jwks/a"] {
-        let keys = Arc::new(Mutex::new(vec![old.jwk(), new.jwk()]));
-        let issuer = issuer(keys.clone());
-        let (_upstream, gateway) = start(&issuer.url());
-        let (withdrawn, kept) = (token(&old), token(&new));
-        assert_eq!((call(&gateway, "/a/x", &withdrawn).status, call(&gateway, "/a/x", &kept).status), (200, 200));
-        *keys.lock().unwrap() = vec![new.jwk()];
-        assert_eq!(call(&gateway, "/a/x", &withdrawn).status, 200, "the set is not old yet");
-        assert_eq!(gateway.control("DELETE", "/tyk/cache/jwks/other", "").status, 200);
-        assert_eq!((call(&gateway, "/a/x", &withdrawn).status, issuer.requests()), (200, 1), "another API's");
-        let answer = gateway.control("DELETE", path, "");
-        assert_eq!((answer.status, answer.json()), (200, json!({"status": "ok", "message": "cache invalidated"})));
-        assert_eq!(call(&gateway, "/a/x", &withdrawn).status, 403, "{path}");
-        assert_eq!(call(&gateway, "/a/x", &kept).status, 200, "{path}");
-        assert_eq!(issuer.requests(), 2, "{path}");
-    }
+fn the_last_keys_serve_while_the_issuer_is_down() {
+    let signer = Signer::new("k");
+    let body = json!({"keys": [signer.jwk()]}).to_string();
+    let (down, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let issuer = {
+        let (down, asked) = (down.clone(), asked.clone());
+        Upstream::start(move |_| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            if down.load(Ordering::Relaxed) { reply("503 Service Unavailable", &[], "") } else { reply("200 OK", &[], &body) }
+        })
+    };
+    let upstream = Upstream::ok();
+    let conf = json!({"jwks": {"cache": {"timeout": 1}}});
+    let definition = with_key_set(&upstream, &issuer.url()).set("jwt_default_policies", json!([]));
+    let gateway = Gateway::start(conf, [definition]);
+    let refused = || call(&gateway, "/a/x", &token(&signer)).text();
+    let passed_the_signature = error_json("key not authorized: no matching policy found");
+    assert_eq!(refused(), passed_the_signature);
+    down.store(true, Ordering::Relaxed);
+    eventually("the set is fetched again", || {
+        assert_eq!(refused(), passed_the_signature);
+        asked.load(Ordering::Relaxed) >= 2
+    });
+    assert_eq!(refused(), passed_the_signature, "a failure takes nothing away");
 }

@@ -10,366 +10,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::keys::{create, session_for};
-use crate::harness::{Connection, Definition, Gateway, Response, Seen, Setup, Upstream, api, eventually, reply, request, skip};
-
-const JSON: &str = "Content-Type: application/json";
-const EVENTS: &str = "Content-Type: text/event-stream";
-
-const CHAT: &str = r#"{"id":"chatcmpl-1","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"}], "usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}"#;
-const CHAT_EVENTS: &str = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-4o","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
-
-data: {"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-4o","choices":[{"index":0,"delta":{"content":"Hello"}}]}
-
-data: {"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-4o","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
-
-"#;
-const CHAT_USAGE: &str = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-4o","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}
-
-"#;
-const CHAT_END: &str = "data: [DONE]\n\n";
-const RESPONSE: &str = r#"{"id":"resp_1","object":"response","status":"completed","model":"gpt-4o","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hello","annotations":[]}]}],"usage":{"input_tokens":7,"output_tokens":3,"total_tokens":10}}"#;
-const EMBEDDINGS: &str = r#"{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"e","usage":{"prompt_tokens":4,"total_tokens":4}}"#;
-const MESSAGE: &str = r#"{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn","usage":{"input_tokens":11,"output_tokens":5}}"#;
-const MESSAGE_EVENTS: &str = r#"event: message_start
-data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":11,"output_tokens":1}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}
-
-event: content_block_stop
-data: {"type":"content_block_stop","index":0}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-"#;
-const GEMINI: &str = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"totalTokenCount":11},"modelVersion":"gemini-2.5-flash"}"#;
-
-fn asks_stream(seen: &Seen) -> bool {
-    serde_json::from_slice::<Value>(&seen.body).is_ok_and(|body| body["stream"] == true)
-}
-
-/// OpenAI's API.
-fn openai() -> Upstream {
-    Upstream::start(|seen| match seen.target.as_str() {
-        "/v1/chat/completions" if asks_stream(seen) => {
-            let body: Value = serde_json::from_slice(&seen.body).unwrap();
-            let usage = if body["stream_options"]["include_usage"] == true { CHAT_USAGE } else { "" };
-            reply("200 OK", &[EVENTS], &format!("{CHAT_EVENTS}{usage}{CHAT_END}"))
-        }
-        "/v1/chat/completions" => reply("200 OK", &[JSON], CHAT),
-        "/v1/responses" => reply("200 OK", &[JSON], RESPONSE),
-        "/v1/embeddings" => reply("200 OK", &[JSON], EMBEDDINGS),
-        _ => reply("404 Not Found", &[JSON], r#"{"error":{"message":"no such path","type":"invalid_request_error"}}"#),
-    })
-}
-
-/// Anthropic's API.
-fn anthropic() -> Upstream {
-    Upstream::start(|seen| match seen.target.as_str() {
-        "/v1/messages" if asks_stream(seen) => reply("200 OK", &[EVENTS], MESSAGE_EVENTS),
-        "/v1/messages" => reply("200 OK", &[JSON], MESSAGE),
-        "/v1/messages/count_tokens" => reply("200 OK", &[JSON], r#"{"input_tokens":42}"#),
-        _ => reply("404 Not Found", &[JSON], r#"{"type":"error","error":{"type":"not_found_error","message":"no such path"}}"#),
-    })
-}
-
-/// Google's API.
-fn gemini() -> Upstream {
-    Upstream::start(|seen| match seen.target.as_str() {
-        "/v1beta/models/gemini-2.5-flash:generateContent" => reply("200 OK", &[JSON], GEMINI),
-        "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse" => {
-            reply("200 OK", &[EVENTS], &format!("data: {GEMINI}\r\n\r\n"))
-        }
-        _ => reply("404 Not Found", &[JSON], r#"{"error":{"code":404,"message":"no such path","status":"NOT_FOUND"}}"#),
-    })
-}
-
-fn gateway_of(id: &str, llm: Value) -> Definition {
-    api(id, &format!("/{id}/"), "").set("tollgate/llm", llm)
-}
+use crate::harness::llm::{
+    CHAT, CHAT_END, CHAT_EVENTS, EMBEDDINGS, EVENTS, JSON, MESSAGE, MESSAGE_EVENTS, RESPONSE, always, anthropic, chat, chat_stream,
+    gateway_of, gemini, one_target, openai, post, said, streamed,
+};
+use crate::harness::{Connection, Gateway, Seen, Setup, Upstream, api, eventually, reply, request, skip};
 
 fn start(llm: Value) -> Gateway {
     Setup::new(json!({"secrets": {"provider": "sk-provider-secret"}})).api(gateway_of("m", llm)).start()
-}
-
-/// A provider that answers everything like this.
-fn always(status: &'static str, lines: &'static [&'static str], body: &'static str) -> Upstream {
-    Upstream::start(move |_| reply(status, lines, body))
-}
-
-fn post(gateway: &Gateway, path: &str, body: &Value) -> Response {
-    gateway.connect().ask(request("POST", path, &[JSON], &body.to_string()))
-}
-
-fn chat(gateway: &Gateway, model: &str) -> Response {
-    post(gateway, "/m/v1/chat/completions", &json!({"model": model, "messages": [{"role": "user", "content": "Hi"}]}))
-}
-
-fn chat_stream(gateway: &Gateway, model: &str) -> Response {
-    let body = json!({"model": model, "stream": true, "messages": [{"role": "user", "content": "Hi"}]});
-    post(gateway, "/m/v1/chat/completions", &body)
-}
-
-fn said(answer: &Response) -> String {
-    answer.json()["choices"][0]["message"]["content"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
-}
-
-/// The text of a stream of Chat Completions, which must have its end.
-fn streamed(answer: &Response) -> String {
-    assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/event-stream")), "{answer}");
-    let text = answer.text();
-    assert!(text.ends_with(CHAT_END), "{text}");
-    let chunks = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
-    chunks.filter_map(|chunk| Some(chunk["choices"][0]["delta"]["content"].as_str()?.to_owned())).collect()
-}
-
-fn one_target(provider: &str, model: &str) -> Value {
-    json!([{"provider": provider, "model": model}])
-}
-
-#[test]
-fn what_the_provider_speaks_itself_passes_byte_for_byte() {
-    let (openai, anthropic) = (openai(), anthropic());
-    let gateway = start(json!({
-        "providers": [
-            {"name": "open", "kind": "openai", "url": openai.url(), "key": "$secret_conf.provider", "models": ["gpt-*", "e"]},
-            {"name": "claude", "kind": "anthropic", "url": anthropic.url(), "key": "$secret_conf.provider", "models": ["claude-*"]},
-        ],
-    }));
-    let body = r#"{ "messages":[{"role":"user","content":"Hi"}],"logit_bias":{"1":2},  "model":"gpt-4o" }"#;
-    let lines = [JSON, "Authorization: Bearer client-secret", "X-Api-Key: client-secret", "Cookie: client-secret"];
-    let answer = gateway.connect().ask(request("POST", "/m/v1/chat/completions", &lines, body));
-    assert_eq!((answer.status, answer.text().as_str()), (200, CHAT), "{answer}");
-    assert_eq!((answer.header("X-Tollgate-Llm-Tokens-In"), answer.header("X-Tollgate-Llm-Tokens-Out")), (Some("7"), Some("3")));
-    assert_eq!((answer.header("X-Tollgate-Llm-Provider"), answer.header("X-Tollgate-Llm-Model")), (Some("open"), Some("gpt-4o")));
-    let seen = openai.last();
-    assert_eq!((seen.text().contains(body), seen.header("Authorization")), (true, Some("Bearer sk-provider-secret")));
-    assert!(!seen.text().contains("client-secret"), "a client's credentials are for the gateway alone: {}", seen.text());
-    assert!(!answer.to_string().contains("sk-provider-secret"));
-
-    let answer = chat_stream(&gateway, "gpt-4o");
-    assert_eq!(answer.text(), format!("{CHAT_EVENTS}{CHAT_END}"), "the client did not ask for usage");
-    assert!(openai.last().text().contains("include_usage"), "the gateway did");
-
-    let answer = post(&gateway, "/m/v1/responses", &json!({"model": "gpt-4o", "input": "Hi"}));
-    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-In")), (200, RESPONSE, Some("7")));
-    let answer = post(&gateway, "/m/v1/embeddings", &json!({"model": "e", "input": "Hi"}));
-    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-In")), (200, EMBEDDINGS, Some("4")));
-
-    let question = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]});
-    let lines = [JSON, "Anthropic-Beta: some-beta", "X-Api-Key: client-secret"];
-    let answer = gateway.connect().ask(request("POST", "/m/v1/messages", &lines, &question.to_string()));
-    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-Out")), (200, MESSAGE, Some("5")));
-    let seen = anthropic.last();
-    assert_eq!((seen.header("X-Api-Key"), seen.header("Anthropic-Beta")), (Some("sk-provider-secret"), Some("some-beta")));
-    let answer = post(&gateway, "/m/v1/messages/count_tokens", &question);
-    assert_eq!((answer.status, answer.json()["input_tokens"].as_u64()), (200, Some(42)));
-    let mut question = question;
-    question["stream"] = true.into();
-    assert_eq!(post(&gateway, "/m/v1/messages", &question).text(), MESSAGE_EVENTS);
-    assert!(!gateway.log().contains("sk-provider-secret"));
-    gateway.expect_no_panic();
-}
-
-#[test]
-fn every_client_api_reaches_every_provider() {
-    let (openai, anthropic, gemini) = (openai(), anthropic(), gemini());
-    let gateway = start(json!({
-        "providers": [
-            {"name": "open", "kind": "openai", "url": openai.url()},
-            {"name": "claude", "kind": "anthropic", "url": anthropic.url()},
-            {"name": "google", "kind": "gemini", "url": gemini.url(), "key": "$secret_conf.provider"},
-        ],
-        "models": [
-            {"name": "a", "targets": one_target("open", "gpt-4o")},
-            {"name": "b", "targets": one_target("claude", "claude-sonnet-4-5")},
-            {"name": "c", "targets": one_target("google", "gemini-2.5-flash")},
-        ],
-        "output_tokens_max": 77,
-    }));
-    for model in ["a", "b", "c"] {
-        for stream in [false, true] {
-            let question = json!([{"role": "user", "content": "Hi"}]);
-            let body = json!({"model": model, "messages": question, "stream": stream});
-            let answer = post(&gateway, "/m/v1/chat/completions", &body);
-            assert_eq!(if stream { streamed(&answer) } else { said(&answer) }, "Hello", "{model} {stream}");
-
-            let body = json!({"model": model, "input": "Hi", "stream": stream});
-            // This provider speaks it itself, and its stream is another test's.
-            if !(model == "a" && stream) {
-                let answer = post(&gateway, "/m/v1/responses", &body);
-                assert_eq!(answer.status, 200, "{answer}");
-                let last = answer.text().lines().filter_map(|line| line.strip_prefix("data: ")).next_back().map(str::to_owned);
-                let whole: Value = if stream { serde_json::from_str(&last.unwrap()).unwrap() } else { answer.json() };
-                let whole = if stream { &whole["response"] } else { &whole };
-                assert_eq!(whole["output"][0]["content"][0]["text"], "Hello", "{model} {stream}: {answer}");
-            }
-
-            let body = json!({"model": model, "max_tokens": 9, "messages": question, "stream": stream});
-            let answer = post(&gateway, "/m/v1/messages", &body);
-            assert_eq!(answer.status, 200, "{answer}");
-            match stream {
-                false => assert_eq!(answer.json()["content"][0]["text"], "Hello", "{model}"),
-                true => {
-                    let text = answer.text();
-                    assert!(text.contains(r#""text":"Hello""#) && text.contains("event: message_stop"), "{model}: {text}");
-                }
-            }
-
-            let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-            let body = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]});
-            let answer = post(&gateway, &format!("/m/v1beta/models/{model}:{verb}"), &body);
-            let text = answer.text();
-            assert_eq!(answer.status, 200, "{answer}");
-            assert!(text.contains(r#""text":"Hello""#) && text.contains(r#""finishReason":"STOP""#), "{model}: {text}");
-        }
-    }
-    assert_eq!(gemini.last().header("X-Goog-Api-Key"), Some("sk-provider-secret"));
-    chat(&gateway, "b");
-    let sent: Value = serde_json::from_slice(&anthropic.last().body).unwrap();
-    assert_eq!((&sent["max_tokens"], &sent["model"]), (&json!(77), &json!("claude-sonnet-4-5")));
-    let refused =
-        post(&gateway, "/m/v1/chat/completions", &json!({"model": "b", "messages": [{"role": "user", "content": "Hi"}], "n": 2}));
-    assert_eq!(refused.status, 400);
-    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("`n`"), "{refused}");
-    let refused = post(&gateway, "/m/v1/messages/count_tokens", &json!({"model": "a", "messages": []}));
-    assert_eq!((refused.status, &refused.json()["error"]["type"]), (404, &json!("not_found_error")), "{refused}");
-    gateway.expect_no_panic();
-}
-
-#[test]
-fn the_next_provider_answers_where_one_cannot() {
-    let good = openai();
-    let cut = Upstream::raw(|mut wire, _| {
-        if Seen::read(&mut wire).is_some() {
-            let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"id\":");
-        }
-    });
-    let in_stream = always("200 OK", &[EVENTS], "data: {\"error\":{\"message\":\"too much to do\",\"code\":503}}\n\n");
-    let html = always("200 OK", &["Content-Type: text/html"], "<html>Please sign in</html>");
-    let half = always("200 OK", &[JSON], r#"{"id":"half"#);
-    let down = always("503 Service Unavailable", &[JSON], r#"{"error":{"message":"down"}}"#);
-    let locked = always("401 Unauthorized", &[JSON], r#"{"error":{"message":"Incorrect API key provided: sk-provider-secret"}}"#);
-    let bad = [
-        ("cut", cut.url()),
-        ("stream", in_stream.url()),
-        ("html", html.url()),
-        ("half", half.url()),
-        ("down", down.url()),
-        ("locked", locked.url()),
-        ("gone", "http://127.0.0.1:1".to_owned()),
-    ];
-    let mut providers = vec![json!({"name": "good", "kind": "openai", "url": good.url()})];
-    providers
-        .extend(bad.iter().map(|(name, url)| json!({"name": name, "kind": "openai", "url": url, "key": "$secret_conf.provider"})));
-    let targets = |name: &str| json!([{"provider": name, "model": "x"}, {"provider": "good", "model": "gpt-4o"}]);
-    let mut models: Vec<Value> = bad.iter().map(|(name, _)| json!({"name": name, "targets": targets(name)})).collect();
-    models.extend(bad.iter().map(|(name, _)| json!({"name": format!("only-{name}"), "targets": one_target(name, "x")})));
-    let gateway = start(json!({"providers": providers, "models": models}));
-    for (name, _) in &bad {
-        assert_eq!(streamed(&chat_stream(&gateway, name)), "Hello", "{name}");
-        if *name != "stream" {
-            let answer = chat(&gateway, name);
-            assert_eq!((said(&answer).as_str(), answer.header("X-Tollgate-Llm-Provider")), ("Hello", Some("good")), "{name}");
-        }
-    }
-    for name in ["cut", "html", "half", "locked", "gone"] {
-        let answer = chat(&gateway, &format!("only-{name}"));
-        assert_eq!(answer.status, 502, "{name}: {answer}");
-        assert!(answer.json()["error"]["message"].is_string(), "{answer}");
-        assert!(!answer.text().contains("sk-") && !answer.text().contains("127.0.0.1"), "{answer}");
-    }
-    assert_eq!(chat(&gateway, "only-down").status, 503);
-    let log = gateway.log();
-    assert!(log.contains("a provider of a model gave no answer") && !log.contains("sk-provider-secret"), "{log}");
-    gateway.expect_no_panic();
-}
-
-#[test]
-fn what_the_client_did_wrong_is_told_and_asked_of_nobody_else() {
-    let strict =
-        always("400 Bad Request", &[JSON], r#"{"error":{"message":"no such temperature","type":"invalid_request_error"}}"#);
-    let good = openai();
-    let gateway = start(json!({
-        "providers": [
-            {"name": "strict", "kind": "openai", "url": strict.url()}, {"name": "good", "kind": "openai", "url": good.url()},
-        ],
-        "models": [{"name": "m", "targets": [{"provider": "strict"}, {"provider": "good"}]}],
-    }));
-    let answer = chat(&gateway, "m");
-    assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!("no such temperature")));
-    let answer =
-        post(&gateway, "/m/v1/messages", &json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}));
-    assert_eq!((answer.status, &answer.json()["error"]["type"]), (400, &json!("invalid_request_error")), "{answer}");
-    assert_eq!(good.requests(), 0);
-    let unknown = chat(&gateway, "other");
-    assert_eq!(unknown.status, 404);
-    let message = unknown.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("`other`") && message.ends_with("there are: m"), "{message}");
-    let unknown = post(&gateway, "/m/v1/messages", &json!({"model": "other", "max_tokens": 9, "messages": []}));
-    assert_eq!(
-        (unknown.status, &unknown.json()["type"], &unknown.json()["error"]["type"]),
-        (404, &json!("error"), &json!("not_found_error"))
-    );
-    for body in ["", "[]", "{", r#"{"messages":[]}"#, r#"{"model":"m","model":"m"}"#] {
-        let answer = gateway.connect().ask(request("POST", "/m/v1/chat/completions", &[JSON], body));
-        assert_eq!(answer.status, 400, "{body}: {answer}");
-    }
-    let large = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{}"}}]}}"#, "x".repeat(8 << 20));
-    let answer = gateway.connect().ask(request("POST", "/m/v1/chat/completions", &[JSON], &large));
-    assert_eq!(answer.status, 413, "{}", answer.text());
-    assert_eq!(gateway.get("/m/v1/chat/completions").status, 404);
-    assert_eq!(gateway.get("/m/nothing").status, 404);
-    gateway.expect_no_panic();
-}
-
-#[test]
-fn a_provider_with_too_many_requests_is_left_alone_as_long_as_it_says() {
-    let (busy, good) =
-        (always("429 Too Many Requests", &[JSON, "Retry-After: 60"], r#"{"error":{"message":"slow down"}}"#), openai());
-    let gateway = start(json!({
-        "providers": [
-            {"name": "busy", "kind": "openai", "url": busy.url(), "models": ["alone"]}, {"name": "good", "kind": "openai", "url": good.url()},
-        ],
-        "models": [{"name": "m", "targets": [{"provider": "busy", "model": "x"}, {"provider": "good", "model": "gpt-4o"}]}],
-    }));
-    for _ in 0..3 {
-        assert_eq!(said(&chat(&gateway, "m")), "Hello");
-    }
-    assert_eq!((busy.requests(), good.requests()), (1, 3));
-    let first = chat(&gateway, "alone");
-    assert_eq!(
-        (first.status, first.header("Retry-After"), &first.json()["error"]["message"]),
-        (429, Some("60"), &json!("slow down"))
-    );
-    let second = chat(&gateway, "alone");
-    assert_eq!(second.status, 429);
-    let left: u64 = second.header("Retry-After").unwrap().parse().unwrap();
-    assert!((1..=60).contains(&left), "{left}");
-    assert_eq!(busy.requests(), 2, "nobody asks it before");
-    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
-    let line = r#"tollgate_llm_requests_total{api="m",model="m",provider="busy",outcome="rate_limited"} 1"#;
-    assert!(metrics.contains(line), "{metrics}");
-}
-
-#[test]
-fn a_provider_that_fails_again_and_again_is_skipped() {
-    let (down, good) = (always("500 Internal Server Error", &[JSON], "{}"), openai());
-    let gateway = start(json!({
-        "providers": [{"name": "down", "kind": "openai", "url": down.url()}, {"name": "good", "kind": "openai", "url": good.url()}],
-        "models": [{"name": "m", "targets": [{"provider": "down"}, {"provider": "good"}]}],
-    }));
-    for _ in 0..6 {
-        assert_eq!(said(&chat(&gateway, "m")), "Hello");
-    }
-    assert_eq!((down.requests(), good.requests()), (3, 6));
 }
 
 #[test]
@@ -505,20 +153,6 @@ fn one_client_cannot_fill_the_memory() {
     assert!(grown < 800, "{grown} MiB");
     assert_eq!(chat(&gateway, "m").status, 200, "small requests are served");
     gateway.expect_no_panic();
-}
-
-/// Only what rules for paths have seen is called.
-#[test]
-fn nothing_stands_before_the_path_of_a_call() {
-    let openai = openai();
-    let gateway = start(json!({"providers": [{"name": "openai", "kind": "openai", "url": openai.url(), "models": ["*"]}]}));
-    let body = json!({"model": "m", "input": "x", "messages": [{"role": "user", "content": "x"}]});
-    for path in ["/m/x/v1/embeddings", "/m/zzv1/embeddings", "/m/v1/x/v1/chat/completions"] {
-        assert_eq!(post(&gateway, path, &body).status, 404, "{path}");
-    }
-    let twice = json!({"model": "m", "MODEL": "secret", "messages": [{"role": "user", "content": "x"}]});
-    assert_eq!(post(&gateway, "/m/v1/chat/completions", &twice).status, 400);
-    assert!(openai.seen().is_empty());
 }
 
 /// A provider's own limit holds for its answers, not the one for other upstreams.
@@ -734,4 +368,162 @@ fn the_official_clients_reach_every_provider() {
     let output = Command::new(venv.join("bin/python")).args([script, &url, &key, &poor]).output().expect("python");
     let (told, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(told.ends_with("all is well\n"), "{told}{complained}");
+}
+
+#[test]
+fn the_next_provider_answers_where_one_cannot() {
+    let good = openai();
+    let cut = Upstream::raw(|mut wire, _| {
+        if Seen::read(&mut wire).is_some() {
+            let _ = wire.try_send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"id\":");
+        }
+    });
+    let in_stream = always("200 OK", &[EVENTS], "data: {\"error\":{\"message\":\"too much to do\",\"code\":503}}\n\n");
+    let html = always("200 OK", &["Content-Type: text/html"], "<html>Please sign in</html>");
+    let half = always("200 OK", &[JSON], r#"{"id":"half"#);
+    let down = always("503 Service Unavailable", &[JSON], r#"{"error":{"message":"down"}}"#);
+    let locked = always("401 Unauthorized", &[JSON], r#"{"error":{"message":"Incorrect API key provided: sk-provider-secret"}}"#);
+    let bad = [
+        ("cut", cut.url()),
+        ("stream", in_stream.url()),
+        ("html", html.url()),
+        ("half", half.url()),
+        ("down", down.url()),
+        ("locked", locked.url()),
+        ("gone", "http://127.0.0.1:1".to_owned()),
+    ];
+    let mut providers = vec![json!({"name": "good", "kind": "openai", "url": good.url()})];
+    providers
+        .extend(bad.iter().map(|(name, url)| json!({"name": name, "kind": "openai", "url": url, "key": "$secret_conf.provider"})));
+    let targets = |name: &str| json!([{"provider": name, "model": "x"}, {"provider": "good", "model": "gpt-4o"}]);
+    let mut models: Vec<Value> = bad.iter().map(|(name, _)| json!({"name": name, "targets": targets(name)})).collect();
+    models.extend(bad.iter().map(|(name, _)| json!({"name": format!("only-{name}"), "targets": one_target(name, "x")})));
+    let gateway = start(json!({"providers": providers, "models": models}));
+    for (name, _) in &bad {
+        assert_eq!(streamed(&chat_stream(&gateway, name)), "Hello", "{name}");
+        if *name != "stream" {
+            let answer = chat(&gateway, name);
+            assert_eq!((said(&answer).as_str(), answer.header("X-Tollgate-Llm-Provider")), ("Hello", Some("good")), "{name}");
+        }
+    }
+    for name in ["cut", "html", "half", "locked", "gone"] {
+        let answer = chat(&gateway, &format!("only-{name}"));
+        assert_eq!(answer.status, 502, "{name}: {answer}");
+        assert!(answer.json()["error"]["message"].is_string(), "{answer}");
+        assert!(!answer.text().contains("sk-") && !answer.text().contains("127.0.0.1"), "{answer}");
+    }
+    assert_eq!(chat(&gateway, "only-down").status, 503);
+    let log = gateway.log();
+    assert!(log.contains("a provider of a model gave no answer") && !log.contains("sk-provider-secret"), "{log}");
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn every_client_api_reaches_every_provider() {
+    let (openai, anthropic, gemini) = (openai(), anthropic(), gemini());
+    let gateway = start(json!({
+        "providers": [
+            {"name": "open", "kind": "openai", "url": openai.url()},
+            {"name": "claude", "kind": "anthropic", "url": anthropic.url()},
+            {"name": "google", "kind": "gemini", "url": gemini.url(), "key": "$secret_conf.provider"},
+        ],
+        "models": [
+            {"name": "a", "targets": one_target("open", "gpt-4o")},
+            {"name": "b", "targets": one_target("claude", "claude-sonnet-4-5")},
+            {"name": "c", "targets": one_target("google", "gemini-2.5-flash")},
+        ],
+        "output_tokens_max": 77,
+    }));
+    for model in ["a", "b", "c"] {
+        for stream in [false, true] {
+            let question = json!([{"role": "user", "content": "Hi"}]);
+            let body = json!({"model": model, "messages": question, "stream": stream});
+            let answer = post(&gateway, "/m/v1/chat/completions", &body);
+            assert_eq!(if stream { streamed(&answer) } else { said(&answer) }, "Hello", "{model} {stream}");
+
+            let body = json!({"model": model, "input": "Hi", "stream": stream});
+            // This provider speaks it itself, and its stream is another test's.
+            if !(model == "a" && stream) {
+                let answer = post(&gateway, "/m/v1/responses", &body);
+                assert_eq!(answer.status, 200, "{answer}");
+                let last = answer.text().lines().filter_map(|line| line.strip_prefix("data: ")).next_back().map(str::to_owned);
+                let whole: Value = if stream { serde_json::from_str(&last.unwrap()).unwrap() } else { answer.json() };
+                let whole = if stream { &whole["response"] } else { &whole };
+                assert_eq!(whole["output"][0]["content"][0]["text"], "Hello", "{model} {stream}: {answer}");
+            }
+
+            let body = json!({"model": model, "max_tokens": 9, "messages": question, "stream": stream});
+            let answer = post(&gateway, "/m/v1/messages", &body);
+            assert_eq!(answer.status, 200, "{answer}");
+            match stream {
+                false => assert_eq!(answer.json()["content"][0]["text"], "Hello", "{model}"),
+                true => {
+                    let text = answer.text();
+                    assert!(text.contains(r#""text":"Hello""#) && text.contains("event: message_stop"), "{model}: {text}");
+                }
+            }
+
+            let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+            let body = json!({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]});
+            let answer = post(&gateway, &format!("/m/v1beta/models/{model}:{verb}"), &body);
+            let text = answer.text();
+            assert_eq!(answer.status, 200, "{answer}");
+            assert!(text.contains(r#""text":"Hello""#) && text.contains(r#""finishReason":"STOP""#), "{model}: {text}");
+        }
+    }
+    assert_eq!(gemini.last().header("X-Goog-Api-Key"), Some("sk-provider-secret"));
+    chat(&gateway, "b");
+    let sent: Value = serde_json::from_slice(&anthropic.last().body).unwrap();
+    assert_eq!((&sent["max_tokens"], &sent["model"]), (&json!(77), &json!("claude-sonnet-4-5")));
+    let refused =
+        post(&gateway, "/m/v1/chat/completions", &json!({"model": "b", "messages": [{"role": "user", "content": "Hi"}], "n": 2}));
+    assert_eq!(refused.status, 400);
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("`n`"), "{refused}");
+    let refused = post(&gateway, "/m/v1/messages/count_tokens", &json!({"model": "a", "messages": []}));
+    assert_eq!((refused.status, &refused.json()["error"]["type"]), (404, &json!("not_found_error")), "{refused}");
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn what_the_provider_speaks_itself_passes_byte_for_byte() {
+    let (openai, anthropic) = (openai(), anthropic());
+    let gateway = start(json!({
+        "providers": [
+            {"name": "open", "kind": "openai", "url": openai.url(), "key": "$secret_conf.provider", "models": ["gpt-*", "e"]},
+            {"name": "claude", "kind": "anthropic", "url": anthropic.url(), "key": "$secret_conf.provider", "models": ["claude-*"]},
+        ],
+    }));
+    let body = r#"{ "messages":[{"role":"user","content":"Hi"}],"logit_bias":{"1":2},  "model":"gpt-4o" }"#;
+    let lines = [JSON, "Authorization: Bearer client-secret", "X-Api-Key: client-secret", "Cookie: client-secret"];
+    let answer = gateway.connect().ask(request("POST", "/m/v1/chat/completions", &lines, body));
+    assert_eq!((answer.status, answer.text().as_str()), (200, CHAT), "{answer}");
+    assert_eq!((answer.header("X-Tollgate-Llm-Tokens-In"), answer.header("X-Tollgate-Llm-Tokens-Out")), (Some("7"), Some("3")));
+    assert_eq!((answer.header("X-Tollgate-Llm-Provider"), answer.header("X-Tollgate-Llm-Model")), (Some("open"), Some("gpt-4o")));
+    let seen = openai.last();
+    assert_eq!((seen.text().contains(body), seen.header("Authorization")), (true, Some("Bearer sk-provider-secret")));
+    assert!(!seen.text().contains("client-secret"), "a client's credentials are for the gateway alone: {}", seen.text());
+    assert!(!answer.to_string().contains("sk-provider-secret"));
+
+    let answer = chat_stream(&gateway, "gpt-4o");
+    assert_eq!(answer.text(), format!("{CHAT_EVENTS}{CHAT_END}"), "the client did not ask for usage");
+    assert!(openai.last().text().contains("include_usage"), "the gateway did");
+
+    let answer = post(&gateway, "/m/v1/responses", &json!({"model": "gpt-4o", "input": "Hi"}));
+    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-In")), (200, RESPONSE, Some("7")));
+    let answer = post(&gateway, "/m/v1/embeddings", &json!({"model": "e", "input": "Hi"}));
+    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-In")), (200, EMBEDDINGS, Some("4")));
+
+    let question = json!({"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]});
+    let lines = [JSON, "Anthropic-Beta: some-beta", "X-Api-Key: client-secret"];
+    let answer = gateway.connect().ask(request("POST", "/m/v1/messages", &lines, &question.to_string()));
+    assert_eq!((answer.status, answer.text().as_str(), answer.header("X-Tollgate-Llm-Tokens-Out")), (200, MESSAGE, Some("5")));
+    let seen = anthropic.last();
+    assert_eq!((seen.header("X-Api-Key"), seen.header("Anthropic-Beta")), (Some("sk-provider-secret"), Some("some-beta")));
+    let answer = post(&gateway, "/m/v1/messages/count_tokens", &question);
+    assert_eq!((answer.status, answer.json()["input_tokens"].as_u64()), (200, Some(42)));
+    let mut question = question;
+    question["stream"] = true.into();
+    assert_eq!(post(&gateway, "/m/v1/messages", &question).text(), MESSAGE_EVENTS);
+    assert!(!gateway.log().contains("sk-provider-secret"));
+    gateway.expect_no_panic();
 }

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::harness::certificates::Authority;
 use crate::harness::definition::merge;
 use crate::harness::nginx::Nginx;
+use crate::harness::oauth::encoded;
 use crate::harness::tokens::{policy, with_tokens};
 use crate::harness::{ChildProcess, Gateway, Response, Setup, Upstream, api, reply};
-use crate::oauth::encoded;
 use crate::openid_provider::packages;
 use crate::servers::free_port;
 

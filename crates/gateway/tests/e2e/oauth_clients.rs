@@ -2,38 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::oauth::{make_client, policy, provider, with_policies};
 use crate::harness::{Definition, Gateway, Setup, Upstream, request};
 use crate::keys::{done, keyed, refused, told};
-
-/// An API whose provider allows everything.
-pub(crate) fn provider(id: &str, upstream: &Upstream) -> Definition {
-    keyed(id, upstream)
-        .set("use_oauth2", true)
-        .set("oauth_meta/allowed_access_types", json!(["authorization_code", "refresh_token", "password", "client_credentials"]))
-        .set("oauth_meta/allowed_authorize_types", json!(["code", "token"]))
-        .set("oauth_meta/auth_login_redirect", "https://login.test/start")
-}
-
-/// A policy for the API `a`.
-pub(crate) fn policy(fields: Value) -> Value {
-    let mut policy = json!({
-        "id": "gold", "org_id": "default", "active": true, "rate": 1000, "per": 60, "quota_max": -1,
-        "access_rights": {"a": {"api_id": "a", "api_name": "a", "versions": ["Default"]}}
-    });
-    crate::harness::definition::merge(&mut policy, &fields);
-    policy
-}
-
-/// Where the tests' gateways have their policies, besides `conf`.
-pub(crate) fn with_policies(conf: Value, policies: &[Value]) -> (Value, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    for policy in policies {
-        std::fs::write(folder.path().join(format!("{}.json", policy["id"].as_str().unwrap())), policy.to_string()).unwrap();
-    }
-    let mut whole = json!({"policies": {"policy_source": "file", "policy_path": folder.path()}});
-    crate::harness::definition::merge(&mut whole, &conf);
-    (whole, folder)
-}
 
 pub(crate) struct Stage {
     pub gateway: Gateway,
@@ -51,17 +22,6 @@ pub(crate) fn stage_with(conf: Value, policy: Value, change: impl Fn(Definition)
     let (conf, folder) = with_policies(conf, &[policy]);
     let gateway = Setup::new(conf).api(change(provider("a", &upstream))).api(keyed("plain", &upstream)).start();
     Stage { gateway, upstream, _policies: folder }
-}
-
-/// Makes the client `shop` with the secret `s3cret` and the fields.
-pub(crate) fn make_client(gateway: &Gateway, fields: Value) -> Value {
-    let mut client = json!({
-        "client_id": "shop", "secret": "s3cret", "api_id": "a", "policy_id": "gold", "redirect_uri": "https://app.test/cb"
-    });
-    crate::harness::definition::merge(&mut client, &fields);
-    let answer = gateway.control("POST", "/tyk/oauth/clients/create", &client.to_string());
-    assert_eq!(answer.status, 200, "{answer}");
-    answer.json()
 }
 
 #[test]

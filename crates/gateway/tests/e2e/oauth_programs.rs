@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
+use crate::harness::oauth::make_client;
 use crate::jwt_issuers::python;
 use crate::keys::session_for;
-use crate::oauth_clients::{Stage, make_client, stage};
+use crate::oauth_clients::{Stage, stage};
 
 /// What the programs do; each step ends with what it has come to.
 const CLIENT: &str = r#"

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::oauth::{
+    CHALLENGE, FORM, VERIFIER, call, code, consent, make_client, policy, post, provider, text, token, with_policies,
+};
 use crate::harness::{Gateway, Upstream, eventually, request};
-use crate::oauth::{CHALLENGE, FORM, VERIFIER, call, code, consent, post, text, token};
-use crate::oauth_clients::{make_client, policy, provider, with_policies};
 use crate::servers::{Cluster, Server};
 use crate::shared_keys::on;
 

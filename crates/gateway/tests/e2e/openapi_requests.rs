@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::openapi_definitions::extended;
+use super::harness::openapi::extended;
 use crate::harness::{Gateway, Upstream};
 
 #[test]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::console_pages::{expect_no_complaints, go, open_signed_in, page};
 use crate::harness::browser::{Browser, Tab};
+use crate::harness::oauth::with_policies;
 use crate::harness::{Gateway, Setup, api, eventually};
-use crate::oauth_clients::with_policies;
 use crate::operator_providers::{operator_provider, operators};
 use crate::servers::free_port;
 

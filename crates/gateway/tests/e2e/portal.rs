@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::browser::{Browser, Tab};
+use crate::harness::oauth::with_policies;
 use crate::harness::{Connection, Definition, Gateway, PATIENCE, Response, Setup, Upstream, eventually, request};
 use crate::keys::{call, keyed};
-use crate::oauth_clients::with_policies;
 use crate::real_clients::python;
 use crate::servers::{Server, free_port};
 use crate::shared_keys::on;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::graphql::SCHEMA;
 use crate::harness::browser::{Browser, Tab};
+use crate::harness::graph::SCHEMA;
 use crate::harness::{Upstream, eventually, reply};
 use crate::keys::keyed;
 use crate::portal::{PASSWORD, Stage, expect_accessible, follow, stage, stage_of};

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::harness::oauth::{FORM, basic, provider};
 use crate::harness::{Gateway, Response, eventually, request};
-use crate::oauth::{FORM, basic};
-use crate::oauth_clients::provider;
 use crate::portal::{Caller, Stage, stage_of};
 
 fn stage() -> Stage {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::graphql::SCHEMA;
 use crate::harness::browser::Browser;
+use crate::harness::graph::SCHEMA;
 use crate::keys::keyed;
 use crate::portal::{expect_accessible, stage, stage_of};
 

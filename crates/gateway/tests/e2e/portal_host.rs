@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use crate::harness::oauth::{policy, with_policies};
 use crate::harness::{Connection, Response, Setup, Upstream, api, request};
 use crate::keys::keyed;
-use crate::oauth_clients::{policy, with_policies};
 use crate::portal::Caller;
 
 const HOST: &str = "developers.test";

@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::harness::certificates::{self, Authority};
 use crate::harness::http2::{Http2Upstream, ask, connect, converse, get as get_http2, write};
+use crate::harness::shared_cache::{shared, with_cache};
 use crate::harness::wire::Broken;
 use crate::harness::{Connection, Gateway, PATIENCE, Seen, Upstream, api, eventually, get, reply};
 use crate::keys::{create, keyed, session};
-use crate::shared_cache::{shared, with_cache};
 
 /// What upstreams wait for.
 #[derive(Default)]

@@ -4,11 +4,10 @@
 use serde_json::{Value, json};
 
 use crate::harness::gateway::SECRET;
+use crate::harness::oauth::{FORM, provider, with_policies};
 use crate::harness::tokens::with_tokens;
 use crate::harness::{Gateway, Upstream, api, request};
 use crate::keys::keyed;
-use crate::oauth::FORM;
-use crate::oauth_clients::{provider, with_policies};
 use crate::servers::Server;
 use crate::shared_keys::on;
 

@@ -5,11 +5,10 @@ use serde_json::{Value, json};
 
 use crate::basic_auth::line as basic;
 use crate::harness::jws::hs256;
+use crate::harness::oauth::{FORM, provider, with_policies};
 use crate::harness::tokens::{SECRET, policy, with_tokens};
 use crate::harness::{Gateway, Upstream, api, eventually, request};
 use crate::keys::{call, keyed, session};
-use crate::oauth::FORM;
-use crate::oauth_clients::{provider, with_policies};
 use crate::servers::Server;
 use crate::shared_keys::on;
 

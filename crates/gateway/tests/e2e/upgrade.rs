@@ -6,16 +6,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+pub(crate) use tollgate_testing::messages::UPGRADE as ASK;
+
 use crate::harness::{Connection, Gateway, Seen, Upstream, api, get, ok, reply, request};
 
 const SWITCH: &str =
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n";
-pub(crate) const ASK: [&str; 4] = [
-    "Connection: keep-alive, Upgrade",
-    "Upgrade: websocket",
-    "Sec-WebSocket-Version: 13",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-];
 
 pub(crate) fn enabled() -> Value {
     json!({"http_server_options": {"enable_websockets": true}})

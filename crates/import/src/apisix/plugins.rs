@@ -1,12 +1,12 @@
 //! Plugins of APISIX: what each means for a route or a consumer.
 
 use super::ApisixReader;
+use crate::node::{Member, Node};
 use crate::pattern;
 use crate::plan::{
     AuthWay, ConsumerCredential, PathChange, PlannedAction, PlannedCache, PlannedConsumer, PlannedCors, PlannedRate,
     PlannedRedirect, PlannedRoute,
 };
-use crate::tree::{Member, Node};
 
 /// Plugins that only observe.
 const OBSERVING: &[&str] = &[
@@ -80,6 +80,7 @@ pub(super) fn apply(plugin: &Member, route: &mut PlannedRoute, reader: &mut Apis
     let title = format!("plugins.{name}");
     let place = reader.place(plugin.line);
     if config.get("_meta").get("disable").is_true() || config.get("disable").is_true() {
+        config.settle();
         return reader.report.carried(&place, title);
     }
     if OBSERVING.contains(&name) {
@@ -158,8 +159,16 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             &["type", "whitelist", "blacklist", "rejected_code", "rejected_msg"]
         }
         "ip-restriction" => {
-            route.allowed_ips.extend(config.get("whitelist").texts());
-            route.blocked_ips.extend(config.get("blacklist").texts());
+            match (config.get("whitelist").networks(), config.get("blacklist").networks()) {
+                (Ok(allowed), Ok(blocked)) => {
+                    route.allowed_ips.extend(allowed);
+                    route.blocked_ips.extend(blocked);
+                }
+                (Err(why), _) | (_, Err(why)) => {
+                    reader.closes(route, &title, &why, plugin.line);
+                    return None;
+                }
+            }
             &["whitelist", "blacklist", "message", "response_code"]
         }
         "limit-count" | "limit-req" => return limit(plugin, route, reader),
@@ -173,15 +182,14 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
         "redirect" => return redirect(plugin, route, reader),
         "fault-injection" => return fault(plugin, route, reader),
         "mocking" => {
-            let status = config.get("response_status").whole().unwrap_or(200) as u16;
+            let status = config.get("response_status").status().unwrap_or(200);
             let kind = text("content_type").unwrap_or_else(|| "application/json".to_owned());
             let headers = vec![("Content-Type".to_owned(), kind)];
             route.action = PlannedAction::Answer { status, body: text("response_example").unwrap_or_default(), headers };
             &["response_status", "content_type", "response_example", "delay", "with_mock_header"]
         }
         "proxy-cache" => {
-            let statuses =
-                config.get("cache_http_status").items().iter().filter_map(|status| Some(status.whole()? as u16)).collect();
+            let statuses = config.get("cache_http_status").statuses();
             let time_s = (!config.get("cache_control").is_true()).then(|| config.get("cache_ttl").whole().unwrap_or(300));
             route.cache = Some(PlannedCache { time_s, statuses, by_headers: Vec::new() });
             &[
@@ -195,10 +203,9 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             ]
         }
         "proxy-mirror" => {
-            let host = text("host").unwrap_or_default();
-            if host.contains("://") && host.matches('/').count() == 2 {
+            if let Some(host) = config.get("host").origin_url() {
                 let percent = (config.get("sample_ratio").number().unwrap_or(1.0) * 100.0) as u32;
-                route.mirror = Some((host, percent.min(100)));
+                route.mirror = Some((host.trim_end_matches('/').to_owned(), percent.min(100)));
             }
             &["host", "sample_ratio"]
         }
@@ -325,6 +332,7 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
             reader.report.carried(&place, title);
         }
         key => {
+            config.get("key").is_not_understood();
             let why = format!("requests cannot be counted by {key}");
             reader.closes(route, &title, &why, plugin.line);
             return None;
@@ -361,7 +369,10 @@ fn cors(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>
     };
     let exposed = config.get("expose_headers").text();
     route.cors = Some(PlannedCors {
-        origins: list("allow_origins").into_iter().filter(|origin| origin == "*" || origin.contains("://")).collect(),
+        origins: match config.get("allow_origins").is_empty() {
+            true => vec!["*".to_owned()],
+            false => config.get("allow_origins").listed_origins(),
+        },
         methods: match list("allow_methods").as_slice() {
             [all] if all == "*" => {
                 ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE", "OPTIONS", "TRACE", "CONNECT"].map(str::to_owned).to_vec()
@@ -376,7 +387,7 @@ fn cors(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>
             .map(str::to_owned)
             .collect(),
         credentials: config.get("allow_credential").is_true(),
-        max_age_s: config.get("max_age").whole().unwrap_or(5) as u32,
+        max_age_s: config.get("max_age").up_to(u32::MAX).unwrap_or(5),
         passes_preflights: false,
     });
     let place = reader.place(plugin.line);
@@ -399,14 +410,15 @@ fn rewrite(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<
             Err(why) => reader.report.not_carried(&place, "plugins.proxy-rewrite.regex_uri", why),
         }
     } else if !config.get("uri").is_empty() {
-        let uri = config.get("uri").text();
+        let uri = config.get("uri").path().unwrap_or_default();
         match uri.contains('$') {
+            _ if uri.is_empty() => {}
             true => reader.report.not_carried(&place, "plugins.proxy-rewrite.uri", "variables in a path are not computed"),
             false => route.path_change = Some(PathChange::Whole(uri.to_owned())),
         }
     }
-    if !config.get("host").is_empty() {
-        route.upstream_host = Some(config.get("host").text().to_owned());
+    if let Some(host) = config.get("host").authority() {
+        route.upstream_host = Some(host.to_owned());
     }
     let mut edits = std::mem::take(&mut route.request_headers);
     headers(config.get("headers"), "plugins.proxy-rewrite", &mut edits.set, &mut edits.remove, reader);
@@ -455,7 +467,7 @@ fn response_rewrite(plugin: &Member, route: &mut PlannedRoute, reader: &mut Apis
 fn redirect(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>) -> Option<&'static [&'static str]> {
     let config = &plugin.node;
     let place = reader.place(plugin.line);
-    let status = config.get("ret_code").whole().unwrap_or(302) as u16;
+    let status = config.get("ret_code").status().unwrap_or(302);
     let uri = config.get("uri").text();
     let mut to = PlannedRedirect { status, ..PlannedRedirect::default() };
     if config.get("http_to_https").is_true() {
@@ -469,6 +481,7 @@ fn redirect(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader
         to.host = host.to_owned();
         to.path = (path != "$request_uri").then(|| if path.is_empty() { "/".to_owned() } else { path.to_owned() });
     } else {
+        config.get("uri").is_not_understood();
         reader.report.not_carried(&place, "plugins.redirect", "redirects keep the path or have one for all; the route answers 404");
         route.action = PlannedAction::default();
         return None;
@@ -487,10 +500,9 @@ fn fault(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
     let abort = plugin.node.get("abort");
     let place = reader.place(plugin.line);
     let is_always = abort.get("percentage").whole().is_none_or(|percent| percent >= 100) && abort.get("vars").is_empty();
-    match abort.get("http_status").whole() {
+    match abort.get("http_status").status() {
         Some(status) if is_always => {
-            route.action =
-                PlannedAction::Answer { status: status as u16, body: abort.get("body").text().to_owned(), headers: Vec::new() };
+            route.action = PlannedAction::Answer { status, body: abort.get("body").text().to_owned(), headers: Vec::new() };
             reader.report.carried(&place, "plugins.fault-injection");
         }
         _ => reader.report.not_carried(&place, "plugins.fault-injection", "all requests are answered, or none"),

@@ -1,12 +1,16 @@
 //! Routes with what they refer to: services, upstreams, plugin configurations.
 
 use super::{ApisixReader, plugins};
+use crate::authority::is_authority;
+use crate::node::{Member, Node};
 use crate::pattern::escaped;
 use crate::plan::{
     Plan, PlannedAction, PlannedBalance, PlannedCertificate, PlannedChecks, PlannedListener, PlannedMatch, PlannedPath,
     PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream, PlannedValue,
 };
-use crate::tree::{Member, Node};
+
+/// How APISIX chooses among nodes.
+const KINDS: [&str; 4] = ["roundrobin", "chash", "ewma", "least_conn"];
 
 /// The order of plugins that change each other's work is APISIX's own; this many at most are applied to a route.
 const PLUGINS_MAX: usize = 200;
@@ -15,33 +19,47 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) 
     let name = [node.get("name").text(), node.get("id").text(), node.get("uri").text()].into_iter().find(|name| !name.is_empty());
     let mut route =
         PlannedRoute { name: name.unwrap_or("route").to_owned(), place: reader.place(node.line), ..PlannedRoute::default() };
-    let service = find(&reader.services, node.get("service_id").text());
-    let mut paths = node.get("uris").texts();
-    paths.extend(node.get("uri").texts());
+    let service = find(&reader.services, node.get("service_id"));
+    let (mut paths, are_paths) = node.get("uris").paths();
+    paths.extend(node.get("uri").path().map(str::to_owned));
+    if paths.is_empty() && (!are_paths || !node.get("uri").is_empty()) {
+        route.closed.push("routes.uri: is no path".to_owned());
+    }
     route.matches = paths.iter().map(|path| PlannedMatch { path: path_match(path), ..PlannedMatch::default() }).collect();
     if route.matches.is_empty() {
         route.matches.push(PlannedMatch::default());
     }
-    let methods = node.get("methods").texts();
-    if !methods.is_empty() {
-        let with = |matched: &PlannedMatch| {
-            methods.iter().map(|method| PlannedMatch { method: method.to_uppercase(), ..matched.clone() }).collect::<Vec<_>>()
-        };
-        route.matches = route.matches.iter().flat_map(with).collect();
+    match node.get("methods").methods() {
+        Ok(methods) if methods.is_empty() => {}
+        Ok(methods) => {
+            let with = |matched: &PlannedMatch| {
+                methods.iter().map(|method| PlannedMatch { method: method.clone(), ..matched.clone() }).collect::<Vec<_>>()
+            };
+            route.matches = route.matches.iter().flat_map(with).collect();
+        }
+        Err(why) => route.closed.push(format!("routes.methods: {why}")),
     }
-    route.hosts = [node.get("hosts").texts(), node.get("host").texts()].concat();
-    if route.hosts.is_empty() {
-        route.hosts =
-            service.iter().flat_map(|service| [service.get("hosts").texts(), service.get("host").texts()].concat()).collect();
+    for source in [Some(node), service.as_ref()].into_iter().flatten().filter(|_| route.hosts.is_empty()).collect::<Vec<_>>() {
+        if !route.hosts.is_empty() {
+            break;
+        }
+        for key in ["hosts", "host"] {
+            let (hosts, are_all) = source.get(key).hosts();
+            route.hosts.extend(hosts);
+            // Without its hosts it would answer for all.
+            if !are_all && route.hosts.is_empty() {
+                route.hosts.push("nowhere.invalid".to_owned());
+            }
+        }
     }
-    route.precedence = 100_000_usize.saturating_sub(node.get("priority").whole().unwrap_or_default() as usize);
+    route.precedence = 100_000_usize.saturating_sub(node.get("priority").up_to(u32::MAX).unwrap_or_default() as usize);
     report_members(node, "routes", reader);
     conditions(node, &mut route, reader);
     // An upstream of the route counts before that of its service.
     let sources = [Some(node), service.as_ref()];
     let upstream = sources.iter().flatten().find_map(|source| {
         let own = source.find("upstream").filter(|upstream| upstream.is_map()).cloned();
-        own.or_else(|| find(&reader.upstreams, source.get("upstream_id").text()))
+        own.or_else(|| find(&reader.upstreams, source.get("upstream_id")))
     });
     let timeout = [Some(node), upstream.as_ref()].iter().flatten().find_map(|source| source.get("timeout").get("read").number());
     route.timeout_ms = timeout.map_or(60_000, |seconds| (seconds * 1_000.0) as u64);
@@ -61,15 +79,16 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) 
         None => route.action = PlannedAction::Answer { status: 503, body: String::new(), headers: Vec::new() },
     }
     let mut acting: Vec<Member> = Vec::new();
-    let config = find(&reader.plugin_configs, node.get("plugin_config_id").text());
+    let config = find(&reader.plugin_configs, node.get("plugin_config_id"));
     let all = [Some(node), config.as_ref(), service.as_ref()]
         .into_iter()
         .flatten()
         .chain(&reader.global)
         .flat_map(|source| source.get("plugins").members());
     for plugin in all.take(PLUGINS_MAX) {
-        if !acting.iter().any(|known| known.key == plugin.key) {
-            acting.push(plugin.clone());
+        match acting.iter().any(|known| known.key == plugin.key) {
+            true => plugin.node.settle(),
+            false => acting.push(plugin.clone()),
         }
     }
     // Rates of consumers need to know whether there are any.
@@ -78,13 +97,19 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) 
         plugins::apply(plugin, &mut route, reader);
     }
     // A route that is off is not served: requests get what they would without it.
-    if node.get("status").text() != "0" {
+    if node.get("status").up_to(1) != Some(0) {
         plan.add(route);
     }
 }
 
-fn find(list: &[Node], id: &str) -> Option<Node> {
-    list.iter().find(|node| !id.is_empty() && node.get("id").text() == id).cloned()
+/// The object that a reference names.
+fn find(list: &[Node], reference: &Node) -> Option<Node> {
+    let id = Some(reference.text()).filter(|id| !id.is_empty())?;
+    let found = list.iter().find(|node| node.get("id").text() == id).cloned();
+    if found.is_none() {
+        reference.names_nothing();
+    }
+    found
 }
 
 /// `/a`, `/a/*`, and `/a/:name` of the router with parameters.
@@ -164,16 +189,19 @@ fn conditions(node: &Node, route: &mut PlannedRoute, reader: &mut ApisixReader<'
             (None, None, Some(text)) if name == "request_method" && operator == "==" => {
                 route.matches.iter_mut().for_each(|matched| matched.method.clone_from(&text));
             }
-            _ => reader.closes(
-                route,
-                "routes.vars",
-                &format!("the condition {} has no counterpart", parts.join(" ")),
-                condition.line,
-            ),
+            _ => {
+                condition.items().iter().for_each(Node::is_not_understood);
+                let why = format!("the condition {} has no counterpart", parts.join(" "));
+                reader.closes(route, "routes.vars", &why, condition.line);
+            }
         }
     }
-    let addresses = [node.get("remote_addrs").texts(), node.get("remote_addr").texts()].concat();
-    route.allowed_ips.extend(addresses);
+    for key in ["remote_addrs", "remote_addr"] {
+        match node.get(key).networks() {
+            Ok(addresses) => route.allowed_ips.extend(addresses),
+            Err(why) => reader.closes(route, &format!("routes.{key}"), &why, node.get(key).line),
+        }
+    }
     for key in ["filter_func", "script", "script_id"] {
         if let Some(code) = node.find(key) {
             reader.closes(route, &format!("routes.{key}"), "programs are not carried over", code.line);
@@ -184,7 +212,7 @@ fn conditions(node: &Node, route: &mut PlannedRoute, reader: &mut ApisixReader<'
 type ReadUpstream = (PlannedUpstream, Option<String>, Option<u64>);
 
 fn read_upstream(node: &Node, reader: &mut ApisixReader<'_>) -> Result<ReadUpstream, (usize, String)> {
-    let scheme = match node.get("scheme").text() {
+    let scheme = match node.get("scheme").word(&["http", "https", "grpc", "grpcs", "tcp", "tls", "udp", "kafka"]) {
         "" | "http" => "http",
         "https" | "grpcs" => "https",
         "grpc" => "h2c",
@@ -192,30 +220,33 @@ fn read_upstream(node: &Node, reader: &mut ApisixReader<'_>) -> Result<ReadUpstr
     };
     let mut targets = Vec::new();
     let nodes = node.get("nodes");
-    for member in nodes.members() {
-        targets.push((member.key.clone(), member.node.whole().unwrap_or(1)));
+    for member in if nodes.is_map() { nodes.members() } else { &[] } {
+        targets.push((member.key.clone(), member.node.up_to(u32::MAX).unwrap_or(1), member.line));
     }
-    for item in if nodes.is_map() { &[] } else { nodes.items() } {
+    for item in if nodes.is_map() { &[] } else { nodes.objects() } {
         let port = item.get("port").text();
         let host = item.get("host").text();
         let address = if port.is_empty() { host.to_owned() } else { format!("{host}:{port}") };
-        targets.push((address, item.get("weight").whole().unwrap_or(1)));
+        let line = if is_authority(host) { item.get("port").line } else { item.get("host").line };
+        targets.push((address, item.get("weight").up_to(u32::MAX).unwrap_or(1), line));
     }
-    targets.retain(|(address, _)| {
-        let is_host = !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte));
-        if !is_host {
-            let place = reader.place(nodes.line);
+    targets.retain(|(address, _, line)| {
+        if !is_authority(address) {
+            let place = reader.place(*line);
             reader.report.not_carried(&place, "upstream.nodes.node", format!("{address} is no address"));
         }
-        is_host
+        is_authority(address)
     });
-    let Some((first, _)) = targets.first() else { return Err((node.line, "has no nodes".to_owned())) };
-    let host = match node.get("pass_host").text() {
+    let Some((first, ..)) = targets.first() else { return Err((node.line, "has no nodes".to_owned())) };
+    let host = match node.get("pass_host").word(&["pass", "node", "rewrite"]) {
         "node" => Some(first.split(':').next().unwrap_or_default().to_owned()),
-        "rewrite" => Some(node.get("upstream_host").text().to_owned()),
+        "rewrite" => node.get("upstream_host").authority().map(str::to_owned),
         _ => None,
     };
-    let balance = match (node.get("type").text(), node.get("hash_on").text()) {
+    let balance = match (
+        node.get("type").word(&KINDS),
+        node.get("hash_on").word(&["vars", "header", "cookie", "consumer", "vars_combinations"]),
+    ) {
         ("chash", "header") => PlannedBalance::HashHeader(node.get("key").text().trim_start_matches("http_").replace('_', "-")),
         ("chash", "cookie") => PlannedBalance::HashCookie(node.get("key").text().trim_start_matches("cookie_").to_owned()),
         ("chash", _) => match node.get("key").text() {
@@ -231,16 +262,10 @@ fn read_upstream(node: &Node, reader: &mut ApisixReader<'_>) -> Result<ReadUpstr
     let planned = PlannedUpstream {
         targets: targets
             .iter()
-            .map(|(address, weight)| PlannedTarget { url: format!("{scheme}://{address}"), weight: *weight as u32 })
+            .map(|(address, weight, _)| PlannedTarget { url: format!("{scheme}://{address}"), weight: *weight })
             .collect(),
         balance,
-        health: node
-            .get("checks")
-            .get("passive")
-            .get("unhealthy")
-            .get("http_failures")
-            .whole()
-            .map(|failures| (failures as u32, 10)),
+        health: node.get("checks").get("passive").get("unhealthy").get("http_failures").up_to(254).map(|failures| (failures, 10)),
         checks: node.get("checks").find("active").map(checks),
         sticky_cookie: None,
         // APISIX checks the certificates of upstreams only if it is told to.
@@ -250,34 +275,34 @@ fn read_upstream(node: &Node, reader: &mut ApisixReader<'_>) -> Result<ReadUpstr
 }
 
 fn checks(node: &Node) -> PlannedChecks {
-    let path = if node.get("type").text() == "tcp" { "" } else { node.get("http_path").text() };
+    let is_tcp = node.get("type").word(&["http", "https", "tcp"]) == "tcp";
+    let path = if is_tcp { "" } else { node.get("http_path").path().unwrap_or("/") };
     PlannedChecks {
-        path: if path.is_empty() && node.get("type").text() != "tcp" { "/".to_owned() } else { path.to_owned() },
+        path: path.to_owned(),
         interval_ms: node.get("healthy").get("interval").whole().unwrap_or(1) * 1_000,
         timeout_ms: node.get("timeout").whole().unwrap_or(1) * 1_000,
-        rise: node.get("healthy").get("successes").whole().unwrap_or(2) as u32,
-        fall: node.get("unhealthy").get("http_failures").whole().unwrap_or(5) as u32,
-        statuses: node
-            .get("healthy")
-            .get("http_statuses")
-            .items()
-            .iter()
-            .filter_map(|status| Some(status.whole()? as u16))
-            .collect(),
+        rise: node.get("healthy").get("successes").up_to(254).unwrap_or(2),
+        fall: node.get("unhealthy").get("http_failures").up_to(254).unwrap_or(5),
+        statuses: node.get("healthy").get("http_statuses").statuses(),
     }
 }
 
 pub(super) fn certificates(node: &Node, plan: &mut Plan, reader: &mut ApisixReader<'_>) {
     let mut listener = PlannedListener { name: "tls".to_owned(), port: 9443, is_tls: true, ..PlannedListener::default() };
-    for entry in node.items() {
+    for entry in node.objects() {
         let entry = super::value(entry);
         let place = reader.place(entry.line);
         let (chain, key) = (entry.get("cert").text(), entry.get("key").text());
         if !chain.contains("-----BEGIN") || !key.contains("-----BEGIN") {
+            entry.settle();
             reader.report.not_carried(&place, "ssls.ssl", "its certificate and key are not in the file");
         } else if entry.find("client").is_some() {
+            entry.settle();
             reader.report.unprotected(&place, "ssls.ssl", "certificates of clients are not asked for; the listener is left out");
         } else {
+            ["id", "snis", "sni", "type", "status", "labels", "create_time", "update_time"]
+                .iter()
+                .for_each(|key| entry.get(key).settle());
             listener.certificates.push(PlannedCertificate::Pem(format!("{}\n{}", chain.trim_end(), key.trim_end())));
             reader.report.carried(&place, "ssls.ssl");
         }

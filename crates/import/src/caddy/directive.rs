@@ -40,7 +40,7 @@ pub(super) fn apply(line: &CaddyLine, route: &mut PlannedRoute, plan: &mut Plan,
         }
         "header" => headers(line, &mut route.response_headers, report),
         "request_header" => headers(line, &mut route.request_headers, report),
-        "uri" if matches!(line.word(1), "strip_prefix") => {
+        "uri" if line.word(1) == "strip_prefix" && line.words.len() == 3 => {
             route.path_change = Some(PathChange::Beginning { from: line.word(2).to_owned(), to: String::new() });
             report.carried(place, name);
         }
@@ -51,13 +51,25 @@ pub(super) fn apply(line: &CaddyLine, route: &mut PlannedRoute, plan: &mut Plan,
         "basic_auth" | "basicauth" if !has_matcher => users(line, route, plan, report),
         "forward_auth" if !has_matcher => asks(line, route, report),
         "request_body" if !has_matcher => {
-            let size = line.inner().iter().find(|inner| inner.word(0) == "max_size").and_then(|inner| bytes(inner.word(1)));
+            for inner in line.inner() {
+                match inner.word(0) == "max_size" && inner.words.len() == 2 && bytes(inner.word(1)).is_some() {
+                    true => report.carried(&inner.place, "request_body.max_size"),
+                    false => {
+                        report.not_carried(&inner.place, format!("request_body.{}", inner.word(0)), "is no size, or not known")
+                    }
+                }
+            }
+            let size = line
+                .inner()
+                .iter()
+                .find(|inner| inner.word(0) == "max_size" && inner.words.len() == 2)
+                .and_then(|inner| bytes(inner.word(1)));
             match size {
-                Some(size) => {
+                Some(size) if line.words.len() == 1 => {
                     route.body_bytes_max = Some(size);
                     report.carried(place, name);
                 }
-                None => report.closes(place, name, "it has no size that is understood", &mut route.closed),
+                _ => report.closes(place, name, "it has no size that is understood", &mut route.closed),
             }
         }
         "uri" | "rewrite" | "method" => report.not_carried(place, name, "paths are stripped or replaced as a whole"),
@@ -88,7 +100,7 @@ fn headers(line: &CaddyLine, edits: &mut HeaderEdits, report: &mut ImportReport)
 
 /// `name value`, `+name value`, `-name`.
 pub(super) fn edit(words: &[String], title: &str, place: &Place, edits: &mut HeaderEdits, report: &mut ImportReport) {
-    let Some((name, values)) = words.split_first() else { return };
+    let Some((name, values)) = words.split_first() else { return report.not_carried(place, title, "names no header") };
     if let Some(name) = name.strip_prefix('-').filter(|name| !name.contains('*')) {
         edits.remove.push(name.to_owned());
         return report.carried(place, title);

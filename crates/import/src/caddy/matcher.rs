@@ -35,8 +35,17 @@ impl Matchers {
         let mut fits = Ok(vec![CaddyFit::default()]);
         let in_line = CaddyLine { words: line.from(1).to_vec(), place: line.place.clone(), block: None };
         let conditions = if line.block.is_some() { line.inner() } else { std::slice::from_ref(&in_line) };
+        if line.block.is_some() && line.words.len() > 1 {
+            fits = Err("has words before its block".to_owned());
+        }
         for condition in conditions {
-            fits = fits.and_then(|fits| both(&fits, &condition_of(condition)?));
+            let own = condition_of(condition);
+            match &own {
+                _ if line.block.is_none() => {}
+                Ok(_) => report.carried(&condition.place, "matcher.condition"),
+                Err(why) => report.not_carried(&condition.place, "matcher.condition", why.clone()),
+            }
+            fits = fits.and_then(|fits| both(&fits, &own?));
         }
         match &fits {
             Ok(_) => report.carried(&line.place, "matcher"),

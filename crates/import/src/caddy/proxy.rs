@@ -6,18 +6,35 @@ use super::lines::CaddyLine;
 use crate::plan::{PlannedAction, PlannedBalance, PlannedChecks, PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream};
 use crate::report::ImportReport;
 
+/// What has one argument.
+const SINGLE: [&str; 8] =
+    ["lb_retries", "health_uri", "health_path", "health_interval", "health_timeout", "health_status", "max_fails", "fail_duration"];
+
 /// `words`: the upstreams in the line itself.
 pub(super) fn reverse_proxy(line: &CaddyLine, words: &[String], route: &mut PlannedRoute, report: &mut ImportReport) {
     let place = &line.place;
     let to = line.inner().iter().filter(|inner| inner.word(0) == "to").flat_map(|inner| inner.from(1));
+    for address in words.iter().filter(|address| target(address).is_none()) {
+        report.not_carried(place, "reverse_proxy.to", format!("{address} is no address of an upstream over TCP"));
+    }
+    let is_whole = words.iter().all(|address| target(address).is_some());
     let targets: Vec<PlannedTarget> = words.iter().chain(to).filter_map(|address| target(address)).collect();
     let mut upstream = PlannedUpstream { targets, balance: PlannedBalance::Random, ..PlannedUpstream::default() };
     let (mut fails, mut gone_s) = (1, 0);
     for inner in line.inner() {
         let title = format!("reverse_proxy.{}", inner.word(0));
         let place = &inner.place;
+        if SINGLE.contains(&inner.word(0)) && inner.words.len() != 2 {
+            report.not_carried(place, title, "has one argument");
+            continue;
+        }
         match inner.word(0) {
-            "to" | "flush_interval" => report.carried(place, title),
+            "to" => match inner.from(1).iter().find(|address| target(address).is_none()) {
+                _ if inner.from(1).is_empty() => report.not_carried(place, title, "has no address"),
+                Some(address) => report.not_carried(place, title, format!("{address} is no address of an upstream over TCP")),
+                None => report.carried(place, title),
+            },
+            "flush_interval" => report.approximated(place, title, "the gateway streams bodies"),
             "lb_policy" | "lb" => match balance(inner, &mut upstream) {
                 true => report.carried(place, title),
                 false => report.approximated(place, title, "targets are chosen at random"),
@@ -35,14 +52,20 @@ pub(super) fn reverse_proxy(line: &CaddyLine, words: &[String], route: &mut Plan
                 report.carried(place, title);
             }
             "health_interval" | "health_timeout" | "health_status" => health(inner, &mut upstream, &title, report),
-            "max_fails" => {
-                fails = inner.word(1).parse().unwrap_or(1);
-                report.carried(place, title);
-            }
-            "fail_duration" => {
-                gone_s = milliseconds(inner.word(1)).unwrap_or_default() / 1_000;
-                report.carried(place, title);
-            }
+            "max_fails" => match inner.word(1).parse() {
+                Ok(number) => {
+                    fails = number;
+                    report.carried(place, title);
+                }
+                Err(_) => report.not_carried(place, title, "is no number"),
+            },
+            "fail_duration" => match milliseconds(inner.word(1)) {
+                Some(time) => {
+                    gone_s = time.div_ceil(1_000);
+                    report.carried(place, title);
+                }
+                None => report.not_carried(place, title, "is no duration"),
+            },
             "header_up" if inner.word(1).eq_ignore_ascii_case("host") => {
                 let value = inner.word(2);
                 match (value.contains('{'), value) {
@@ -76,7 +99,10 @@ pub(super) fn reverse_proxy(line: &CaddyLine, words: &[String], route: &mut Plan
         report.not_carried(place, "reverse_proxy", "has no upstream over TCP; the route answers 502");
         route.action = PlannedAction::Answer { status: 502, body: String::new(), headers: Vec::new() };
     } else {
-        report.carried(place, "reverse_proxy");
+        match is_whole {
+            true => report.carried(place, "reverse_proxy"),
+            false => report.approximated(place, "reverse_proxy", "without the upstreams that are no addresses over TCP"),
+        }
         route.action = PlannedAction::Forward(upstream);
     }
 }
@@ -97,6 +123,14 @@ fn health(line: &CaddyLine, upstream: &mut PlannedUpstream, title: &str, report:
 }
 
 fn balance(line: &CaddyLine, upstream: &mut PlannedUpstream) -> bool {
+    let words = match line.word(1) {
+        "header" => 3..=3,
+        "cookie" => 2..=4,
+        _ => 2..=2,
+    };
+    if !words.contains(&line.words.len()) {
+        return false;
+    }
     upstream.balance = match line.word(1) {
         "random" => PlannedBalance::Random,
         "round_robin" => PlannedBalance::RoundRobin,

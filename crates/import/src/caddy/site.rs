@@ -3,6 +3,7 @@
 use super::lines::CaddyLine;
 use super::matcher::{CaddyFit, Matchers, narrowed};
 use super::{directive, proxy};
+use crate::authority::{is_authority, is_port};
 use crate::plan::{PathChange, Plan, PlannedAction, PlannedListener, PlannedRedirect, PlannedRoute};
 use crate::report::ImportReport;
 
@@ -10,19 +11,30 @@ use crate::report::ImportReport;
 const ANSWERS: [&str; 8] = ["redir", "handle", "handle_path", "route", "abort", "error", "respond", "reverse_proxy"];
 
 pub(super) fn read(site: &CaddyLine, plan: &mut Plan, report: &mut ImportReport) {
-    report.carried(&site.place, "site");
     let mut base =
         PlannedRoute { name: site.word(0).trim_end_matches(',').to_owned(), place: site.place.clone(), ..PlannedRoute::default() };
-    for address in site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty()) {
-        listen(address, site, &mut base, plan, report);
+    let mut addresses = site.words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty());
+    let ends_open = site.words.last().is_some_and(|word| word.ends_with(','));
+    let wrong = addresses.find(|address| !listen(address, site, &mut base, plan, report));
+    match (wrong, ends_open) {
+        // Without the address, the site would answer for others.
+        (Some(address), _) => report.closes(&site.place, "site", &format!("{address} is no address of a site"), &mut base.closed),
+        (None, true) => report.closes(&site.place, "site", "an address is missing after the comma", &mut base.closed),
+        (None, false) => report.carried(&site.place, "site"),
     }
     level(&in_order(site.inner()), &base, &Matchers::default(), plan, report);
 }
 
-fn listen(address: &str, site: &CaddyLine, base: &mut PlannedRoute, plan: &mut Plan, report: &mut ImportReport) {
+/// Whether the address is one.
+fn listen(address: &str, site: &CaddyLine, base: &mut PlannedRoute, plan: &mut Plan, report: &mut ImportReport) -> bool {
     let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
     let rest = rest.trim_end_matches('/');
-    let (host, port) = rest.split_once(':').map_or((rest, None), |(host, port)| (host, port.parse::<u16>().ok()));
+    let (host, port) = rest.split_once(':').map_or((rest, None), |(host, port)| (host, Some(port)));
+    let is_host = host.is_empty() || is_authority(host.strip_prefix("*.").unwrap_or(host));
+    if !is_host || port.is_some_and(|port| !is_port(port)) || !["", "http", "https"].contains(&scheme) {
+        return false;
+    }
+    let port = port.and_then(|port| port.parse::<u16>().ok());
     if !host.is_empty() {
         base.hosts.push(host.to_lowercase());
     }
@@ -37,6 +49,7 @@ fn listen(address: &str, site: &CaddyLine, base: &mut PlannedRoute, plan: &mut P
     if !base.listeners.contains(&name) {
         base.listeners.push(name);
     }
+    true
 }
 
 /// Lines in the order in which Caddy runs them: the kind decides, then the length of the path.
@@ -101,6 +114,9 @@ fn answer(line: &CaddyLine, mut route: PlannedRoute, matchers: &Matchers, plan: 
         route.name = format!("{} {matcher}", route.name);
     }
     match name {
+        "handle" | "route" | "handle_path" if !rest.is_empty() || (name == "handle_path" && !matcher.starts_with('/')) => {
+            report.closes(place, name, "its words are other than one matcher", &mut route.closed);
+        }
         "handle" | "route" | "handle_path" => {
             if name == "handle_path" {
                 let from = matcher.trim_end_matches('*').trim_end_matches('/').to_owned();
@@ -114,13 +130,17 @@ fn answer(line: &CaddyLine, mut route: PlannedRoute, matchers: &Matchers, plan: 
         "reverse_proxy" => proxy::reverse_proxy(line, rest, &mut route, report),
         "respond" | "error" => {
             let is_status = |word: &String| word.parse::<u16>().is_ok_and(|status| (200..600).contains(&status));
-            let (body, status) = match rest {
-                [only] if is_status(only) => ("", only.parse().unwrap_or(200)),
-                [body, status, ..] if is_status(status) => (body.as_str(), status.parse().unwrap_or(200)),
-                [body, ..] => (body.as_str(), if name == "error" { 500 } else { 200 }),
-                [] => ("", if name == "error" { 500 } else { 200 }),
+            let said = match rest {
+                [only] if is_status(only) => Some(("", only.parse().unwrap_or(200))),
+                [body, status] if is_status(status) => Some((body.as_str(), status.parse().unwrap_or(200))),
+                [body] => Some((body.as_str(), if name == "error" { 500 } else { 200 })),
+                [] if name == "error" || line.block.is_some() => Some(("", if name == "error" { 500 } else { 200 })),
+                _ => None,
             };
-            if body.contains('{') && body.contains('}') && !body.trim_start().starts_with('{') {
+            let (body, status) = said.unwrap_or(("", 502));
+            if said.is_none() {
+                report.not_carried(place, name, "has other words than a text and a status; the route answers 502");
+            } else if body.contains('{') && body.contains('}') && !body.trim_start().starts_with('{') {
                 report.approximated(place, name, "variables in it stay as they are written");
             } else {
                 report.carried(place, name);
@@ -137,11 +157,11 @@ fn answer(line: &CaddyLine, mut route: PlannedRoute, matchers: &Matchers, plan: 
             route.action = PlannedAction::Answer { status: 403, body: String::new(), headers: Vec::new() };
         }
         _ => match redirect(rest) {
-            Some(redirect) => {
+            Some(redirect) if rest.len() <= 2 => {
                 report.carried(place, name);
                 route.action = PlannedAction::Redirect(redirect);
             }
-            None => return report.not_carried(place, name, "its location has a variable without a counterpart"),
+            _ => return report.not_carried(place, name, "its location or its status has no counterpart"),
         },
     }
     plan.add(route);
@@ -151,7 +171,8 @@ fn redirect(words: &[String]) -> Option<PlannedRedirect> {
     let location = words.first()?;
     let status = match words.get(1).map(String::as_str) {
         Some("permanent") => 301,
-        Some(code) => code.parse().ok().filter(|code| [301, 302, 303, 307, 308].contains(code)).unwrap_or(302),
+        Some("temporary") => 302,
+        Some(code) => code.parse().ok().filter(|code| [301, 302, 303, 307, 308].contains(code))?,
         None => 302,
     };
     let mut rest = location.as_str();

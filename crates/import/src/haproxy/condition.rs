@@ -1,6 +1,7 @@
 //! `acl`s and conditions that name them.
 
-use super::Line;
+use super::lines::{Line, is_name};
+use crate::authority::wrong_network;
 use crate::pattern::{escaped, searched};
 use crate::plan::{PlannedMatch, PlannedPath, PlannedValue};
 use crate::report::ImportReport;
@@ -23,7 +24,10 @@ pub(super) struct Conditions(BTreeMap<String, Result<Vec<Fit>, String>>);
 
 impl Conditions {
     pub(super) fn define(&mut self, line: &Line, report: &mut ImportReport) {
-        let fits = test(line.from(2));
+        let fits = test(line.from(2)).and_then(|fits| match is_name(line.word(1)) {
+            true => Ok(fits),
+            false => Err(format!("{} is no name", line.word(1))),
+        });
         match &fits {
             Ok(_) => report.carried(&line.place, "acl"),
             Err(why) => report.not_carried(&line.place, "acl", why.clone()),
@@ -45,7 +49,11 @@ impl Conditions {
 
     /// The ways to fit `if a b or c`; none if it asks for two methods at once.
     pub(super) fn of(&self, words: &[String]) -> Result<Vec<Fit>, String> {
-        let (first, rest) = words.split_first().ok_or("has no condition")?;
+        // Without one, all requests fit.
+        let Some((first, rest)) = words.split_first() else { return Ok(vec![Fit::default()]) };
+        if !matches!(first.as_str(), "if" | "unless") || rest.is_empty() {
+            return Err(format!("{} is no condition", words.join(" ")));
+        }
         if first == "unless" {
             let is_tls = rest.join(" ").contains("ssl_fc");
             // Requests without TLS are those of the listeners without it.
@@ -54,9 +62,14 @@ impl Conditions {
         let mut all = Vec::new();
         let mut part = vec![Fit::default()];
         let mut words = rest.iter();
+        // Nothing stands between the beginning, an `or` and the end.
+        let mut wants_more = true;
         while let Some(word) = words.next() {
             let fits = match word.as_str() {
                 "or" | "||" => {
+                    if std::mem::replace(&mut wants_more, true) {
+                        return Err(format!("{word} stands where a condition is missing"));
+                    }
                     all.append(&mut part);
                     part = vec![Fit::default()];
                     continue;
@@ -79,6 +92,7 @@ impl Conditions {
                 name if name.starts_with('!') => return Err("what must not be has no counterpart".to_owned()),
                 name => self.0.get(name).cloned().unwrap_or_else(|| Err(format!("there is no acl {name}")))?,
             };
+            wants_more = false;
             let mut both = Vec::new();
             for one in &part {
                 for other in &fits {
@@ -89,6 +103,9 @@ impl Conditions {
                 return Err("has too many alternatives".to_owned());
             }
             part = both;
+        }
+        if wants_more {
+            return Err("ends where a condition is missing".to_owned());
         }
         all.append(&mut part);
         Ok(all)
@@ -218,7 +235,11 @@ fn test(words: &[String]) -> Result<Vec<Fit>, String> {
             let query = PlannedValue { name: argument.to_owned(), value: pattern(value)?, is_pattern: true };
             Ok(Fit { matched: PlannedMatch { query: vec![query], ..PlannedMatch::default() }, ..Fit::default() })
         }),
-        "src" => Ok(vec![Fit { addresses: values.iter().map(|value| (*value).to_owned()).collect(), ..Fit::default() }]),
+        "src" if values.is_empty() => Err("src has no addresses".to_owned()),
+        "src" => match wrong_network(&values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()) {
+            Some(why) => Err(why),
+            None => Ok(vec![Fit { addresses: values.iter().map(|value| (*value).to_owned()).collect(), ..Fit::default() }]),
+        },
         _ => Err(format!("{fetch} has no counterpart")),
     }
 }

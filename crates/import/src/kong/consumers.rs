@@ -1,11 +1,11 @@
 //! Consumers, their credentials and their groups.
 
 use super::KongReader;
+use crate::node::{Member, Node, NodeValue};
 use crate::plan::{ConsumerCredential, Plan, PlannedConsumer};
-use crate::tree::{Member, Node};
 
 pub(super) fn read(root: &Node, plan: &mut Plan, reader: &mut KongReader<'_>) {
-    for node in root.get("consumers").items() {
+    for node in root.get("consumers").objects() {
         let name = [node.get("username").text(), node.get("custom_id").text(), node.get("id").text()]
             .into_iter()
             .find(|name| !name.is_empty());
@@ -16,14 +16,12 @@ pub(super) fn read(root: &Node, plan: &mut Plan, reader: &mut KongReader<'_>) {
                 match member.key.as_str() {
                     "groups" => {
                         let place = reader.place(member.line);
-                        consumer.groups.extend(member.node.items().iter().map(|group| {
-                            let name = group.get("name").text();
-                            if name.is_empty() { group.text().to_owned() } else { name.to_owned() }
-                        }));
+                        let groups = member.node.items().iter();
+                        consumer.groups.extend(groups.flat_map(|group| group.names(&["name"])).map(str::to_owned));
                         reader.report.carried(&place, "consumers.groups");
                     }
                     "plugins" => {
-                        let plugins = member.node.items().iter().map(|plugin| (name.clone(), plugin.clone()));
+                        let plugins = member.node.objects().iter().map(|plugin| (name.clone(), plugin.clone()));
                         reader.of_consumers.extend(plugins);
                     }
                     _ => reader.unknown(member, "consumers"),
@@ -34,16 +32,18 @@ pub(super) fn read(root: &Node, plan: &mut Plan, reader: &mut KongReader<'_>) {
     }
     // The flat form: credentials name their consumers.
     for member in root.members() {
-        for node in member.node.items() {
-            let owner = node.get("consumer");
-            let owner =
-                [owner.text(), owner.get("username").text(), owner.get("id").text()].into_iter().find(|name| !name.is_empty());
-            let is_list = matches!(
-                member.key.as_str(),
-                "keyauth_credentials" | "basicauth_credentials" | "jwt_secrets" | "acls" | "hmacauth_credentials"
-            );
-            let (Some(owner), true) = (owner, is_list) else { continue };
-            let alone = Member { key: member.key.clone(), line: node.line, node: node.clone() };
+        let is_list = matches!(
+            member.key.as_str(),
+            "keyauth_credentials" | "basicauth_credentials" | "jwt_secrets" | "acls" | "hmacauth_credentials"
+        );
+        for node in if is_list { member.node.objects() } else { &[] } {
+            let Some(owner) = node.get("consumer").names(&["username", "id"]).first().copied() else {
+                let place = reader.place(node.line);
+                reader.report.not_carried(&place, member.key.clone(), "it names no consumer");
+                continue;
+            };
+            let list = Node::new(node.line, NodeValue::List(vec![node.clone()]));
+            let alone = Member { key: member.key.clone(), line: node.line, node: list };
             let place = reader.place(node.line);
             match plan.consumers.iter().position(|consumer| consumer.name == owner) {
                 Some(index) => {
@@ -74,9 +74,10 @@ fn credentials(member: &Member, consumer: &mut PlannedConsumer, reader: &mut Kon
     ) {
         return false;
     }
-    for node in member.node.items() {
+    for node in member.node.objects() {
         let place = reader.place(node.line);
         let name = format!("consumers.{kind}");
+        ["id", "tags", "created_at", "ttl", "consumer"].iter().for_each(|key| node.get(key).settle());
         let text = |key: &str| node.get(key).text().to_owned();
         let credential = match kind {
             "keyauth_credentials" => ConsumerCredential::Key(text("key")),

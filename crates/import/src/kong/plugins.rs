@@ -3,9 +3,9 @@
 mod transform;
 
 use super::KongReader;
+use crate::node::Node;
 use crate::plan::{AuthWay, Plan, PlannedAction, PlannedCache, PlannedCors, PlannedRate, PlannedRedirect, PlannedRoute};
 use crate::report::Place;
-use crate::tree::Node;
 
 /// Plugins that only observe: the gateway observes by itself.
 const OBSERVING: &[&str] = &[
@@ -69,8 +69,7 @@ impl Config<'_> {
         for member in self.node.members() {
             let place = reader.place(member.line);
             let name = format!("plugins.{}.{}", self.name, member.key);
-            let is_usual = member.node.is_empty() || member.node.is_false();
-            match carried.contains(&member.key.as_str()) || is_usual {
+            match carried.contains(&member.key.as_str()) || member.node.is_off() {
                 true => reader.report.carried(&place, name),
                 false => {
                     left_out.push(name.clone());
@@ -91,7 +90,11 @@ pub(super) fn apply(plugin: &Node, route: &mut PlannedRoute, reader: &mut KongRe
     let name = plugin.get("name").text().to_owned();
     let place = reader.place(plugin.line);
     let title = format!("plugins.{name}");
+    for key in ["id", "tags", "protocols", "ordering", "instance_name", "created_at", "updated_at", "run_on"] {
+        plugin.get(key).settle();
+    }
     if plugin.get("enabled").is_false() {
+        plugin.settle();
         return reader.report.carried(&place, title);
     }
     let config = Config { name: &name, node: plugin.get("config"), place: place.clone() };
@@ -111,7 +114,7 @@ pub(super) fn apply(plugin: &Node, route: &mut PlannedRoute, reader: &mut KongRe
         "redirect" => redirect(&config, route, reader),
         "proxy-cache" | "proxy-cache-advanced" => {
             let time_s = config.get("cache_ttl").whole().unwrap_or(300);
-            let statuses = config.get("response_code").items().iter().filter_map(|status| Some(status.whole()? as u16)).collect();
+            let statuses = config.get("response_code").statuses();
             let time_s = (!config.get("cache_control").is_true()).then_some(time_s);
             let by_headers = config.get("vary_headers").texts();
             route.cache = Some(PlannedCache { time_s, statuses, by_headers });
@@ -192,7 +195,7 @@ fn authentication(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut Ko
     let left_out;
     match config.name {
         "key-auth" => {
-            let names = config.get("key_names").texts();
+            let names = config.get("key_names").header_names();
             let first = names.first().cloned().unwrap_or_else(|| "apikey".to_owned());
             let query = (!config.get("key_in_query").is_false()).then(|| first.clone());
             route.auth.ways.push(AuthWay::Key { header: first, query, cookie: None });
@@ -303,7 +306,8 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
     let title = format!("plugins.{}", config.name);
     let place = config.place.clone();
     let rates = windows(config);
-    let by = [config.get("limit_by").text(), config.get("identifier").text()]
+    let known = ["consumer", "credential", "ip", "service", "header", "path", "consumer-group", "route"];
+    let by = [config.get("limit_by").word(&known), config.get("identifier").word(&known)]
         .into_iter()
         .find(|text| !text.is_empty())
         .unwrap_or("consumer");
@@ -362,24 +366,12 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
 
 fn cors(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
     let list = |key: &str| config.get(key).texts();
-    let mut origins = list("origins");
+    let mut origins = config.get("origins").origins();
+    let names_some = !config.get("origins").texts().is_empty();
     let known = ["origins", "methods", "headers", "exposed_headers", "credentials", "max_age", "preflight_continue"];
     config.report(&known, reader);
-    let is_origin = |origin: &String| {
-        origin == "*"
-            || (origin.contains("://") && !origin.contains(['\\', '(', '[', '$', '^', '?']) && origin.matches('*').count() <= 1)
-    };
-    let before = origins.len();
-    origins.retain(is_origin);
-    if before > origins.len() {
-        reader.report.not_carried(
-            &config.place,
-            "plugins.cors.origins",
-            "origins have at most one *; browsers of the others are refused",
-        );
-        if origins.is_empty() {
-            return;
-        }
+    if origins.is_empty() && names_some {
+        return;
     }
     if origins.is_empty() {
         origins.push("*".to_owned());
@@ -400,23 +392,19 @@ fn cors(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'
         headers,
         exposed: list("exposed_headers"),
         credentials: config.get("credentials").is_true(),
-        max_age_s: config.get("max_age").whole().unwrap_or_default() as u32,
+        max_age_s: config.get("max_age").up_to(u32::MAX).unwrap_or_default(),
         passes_preflights: config.get("preflight_continue").is_true(),
     });
     reader.report.carried(&config.place, "plugins.cors");
 }
 
 fn addresses(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
-    let list = |new: &str, old: &str| [config.get(new).texts(), config.get(old).texts()].concat();
-    let (allowed, blocked) = (list("allow", "whitelist"), list("deny", "blacklist"));
-    let wrong = allowed
-        .iter()
-        .chain(&blocked)
-        .find(|text| text.parse::<ipnet::IpNet>().is_err() && text.parse::<std::net::IpAddr>().is_err());
-    if let Some(wrong) = wrong {
-        let why = format!("{wrong} is no address or network");
-        return closes(route, "plugins.ip-restriction", &why, &config.place.clone(), reader);
-    }
+    let list = |new: &str, old: &str| Ok([config.get(new).networks()?, config.get(old).networks()?].concat());
+    let lists = list("allow", "whitelist").and_then(|allowed| Ok((allowed, list("deny", "blacklist")?)));
+    let (allowed, blocked): (Vec<String>, Vec<String>) = match lists {
+        Ok(lists) => lists,
+        Err(why) => return closes(route, "plugins.ip-restriction", &String::clone(&why), &config.place.clone(), reader),
+    };
     route.allowed_ips.extend(allowed);
     route.blocked_ips.extend(blocked);
     config.report(&["allow", "deny", "whitelist", "blacklist", "status", "message"], reader);
@@ -424,18 +412,14 @@ fn addresses(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongRea
 }
 
 fn size(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
-    let unit = match config.get("size_unit").text() {
-        "bytes" => 1,
-        "kilobytes" => 1 << 10,
-        _ => 1 << 20,
-    };
+    let unit = config.get("size_unit").choice(&[("bytes", 1), ("kilobytes", 1 << 10), ("megabytes", 1 << 20)], 1 << 20);
     route.body_bytes_max = Some(config.get("allowed_payload_size").whole().unwrap_or(128).saturating_mul(unit));
     config.report(&["allowed_payload_size", "size_unit", "require_content_length"], reader);
     reader.report.carried(&config.place, "plugins.request-size-limiting");
 }
 
 fn termination(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
-    let status = config.get("status_code").whole().unwrap_or(503) as u16;
+    let status = config.get("status_code").status().unwrap_or(503);
     let body = config.get("body").text();
     let (body, kind) = match body.is_empty() {
         true => (format!("{{\"message\":{}}}", serde_json::Value::from(config.get("message").text())), "application/json"),
@@ -451,8 +435,8 @@ fn termination(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongR
 }
 
 fn redirect(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
-    let location = config.get("location").text();
-    let status = config.get("status_code").whole().unwrap_or(301) as u16;
+    let location = config.get("location").url().unwrap_or_default();
+    let status = config.get("status_code").status().unwrap_or(301);
     let (scheme, rest) = location.split_once("://").unwrap_or(("", location));
     let (host, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
     let keeps = config.get("keep_incoming_path").is_true();

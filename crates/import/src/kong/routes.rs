@@ -1,12 +1,19 @@
 //! Services, routes and upstreams.
 
 use super::{KongReader, plugins};
+use crate::authority::is_authority;
+use crate::node::{Member, Node};
 use crate::pattern::{beginning, escaped};
 use crate::plan::{
     PathChange, Plan, PlannedAction, PlannedBalance, PlannedChecks, PlannedMatch, PlannedPath, PlannedRetries, PlannedRoute,
     PlannedTarget, PlannedUpstream, PlannedValue,
 };
-use crate::tree::{Member, Node};
+
+/// What a service speaks.
+const PROTOCOLS: [&str; 10] = ["http", "https", "grpc", "grpcs", "tcp", "tls", "tls_passthrough", "udp", "ws", "wss"];
+
+/// Largest weight of a target.
+const WEIGHT_MAX: u32 = 65_535;
 
 /// Of a service: where its routes lead.
 struct Service {
@@ -28,15 +35,24 @@ pub(super) fn upstream(node: &Node, reader: &mut KongReader<'_>) {
             "targets" => {
                 for target in member.node.items() {
                     let place = reader.place(target.line);
-                    let address = if target.is_map() { target.get("target").text() } else { target.text() };
-                    let address = if address.contains(':') { address.to_owned() } else { format!("{address}:8000") };
-                    let weight = target.get("weight").whole().unwrap_or(100) as u32;
-                    upstream.targets.push(PlannedTarget { url: address, weight });
+                    let address = target.names(&["target"]).first().copied().unwrap_or_default();
+                    let whole = if address.contains(':') { address.to_owned() } else { format!("{address}:8000") };
+                    let weight = if target.is_map() { target.get("weight").up_to(WEIGHT_MAX).unwrap_or(100) } else { 100 };
+                    if target.is_map() {
+                        ["id", "tags", "created_at", "upstream"].iter().for_each(|key| target.get(key).settle());
+                    }
+                    if !is_authority(&whole) {
+                        let why = format!("{address} is no address");
+                        reader.report.not_carried(&place, "upstreams.targets.target", why);
+                        continue;
+                    }
+                    upstream.targets.push(PlannedTarget { url: whole, weight });
                     reader.report.carried(&place, "upstreams.targets.target");
                 }
             }
             "algorithm" => {
-                upstream.balance = match member.node.text() {
+                let known = ["round-robin", "least-connections", "latency", "consistent-hashing", "sticky-sessions"];
+                upstream.balance = match member.node.word(&known) {
                     "least-connections" => PlannedBalance::LeastRequests,
                     "latency" => PlannedBalance::Latency,
                     "consistent-hashing" => hash(node),
@@ -63,7 +79,7 @@ pub(super) fn upstream(node: &Node, reader: &mut KongReader<'_>) {
 }
 
 fn hash(node: &Node) -> PlannedBalance {
-    match node.get("hash_on").text() {
+    match node.get("hash_on").word(&["none", "header", "cookie", "ip", "consumer", "path", "query_arg", "uri_capture"]) {
         "header" => PlannedBalance::HashHeader(node.get("hash_on_header").text().to_owned()),
         "cookie" => PlannedBalance::HashCookie(node.get("hash_on_cookie").text().to_owned()),
         "ip" | "consumer" => PlannedBalance::HashAddress,
@@ -75,36 +91,38 @@ fn hash(node: &Node) -> PlannedBalance {
 fn healthchecks(node: &Node, upstream: &mut PlannedUpstream, reader: &mut KongReader<'_>) {
     let active = node.get("active");
     let interval = active.get("healthy").get("interval").number().unwrap_or(0.0);
-    let count = |node: &Node, keys: &[&str]| {
-        keys.iter().find_map(|key| node.get(key).whole().filter(|count| *count > 0)).unwrap_or(2) as u32
-    };
+    let kinds = ["http", "https", "tcp", "grpc", "grpcs"];
+    let count =
+        |node: &Node, keys: &[&str]| keys.iter().find_map(|key| node.get(key).up_to(255).filter(|count| *count > 0)).unwrap_or(2);
     for member in node.members() {
         let place = reader.place(member.line);
         let name = format!("upstreams.healthchecks.{}", member.key);
         match member.key.as_str() {
             "active" if interval > 0.0 => {
-                let path = if active.get("type").text() == "tcp" { String::new() } else { or(active.get("http_path").text(), "/") };
+                let path = if active.get("type").word(&kinds) == "tcp" {
+                    String::new()
+                } else {
+                    active.get("http_path").path().unwrap_or("/").to_owned()
+                };
                 upstream.checks = Some(PlannedChecks {
                     path,
                     interval_ms: (interval * 1000.0) as u64,
                     timeout_ms: (active.get("timeout").number().unwrap_or(1.0) * 1000.0) as u64,
                     rise: count(active.get("healthy"), &["successes"]),
                     fall: count(active.get("unhealthy"), &["http_failures", "tcp_failures", "timeouts"]),
-                    statuses: active
-                        .get("healthy")
-                        .get("http_statuses")
-                        .items()
-                        .iter()
-                        .filter_map(|status| Some(status.whole()? as u16))
-                        .collect(),
+                    statuses: active.get("healthy").get("http_statuses").statuses(),
                 });
                 reader.report.approximated(&place, name, "one interval for targets that are up and down");
             }
-            "active" => reader.report.carried(&place, name),
+            // Without an interval nobody is asked.
+            "active" => {
+                member.node.settle();
+                reader.report.carried(&place, name);
+            }
             "passive" => {
-                let failures = member.node.get("unhealthy").get("http_failures").whole().unwrap_or(0);
+                let failures = member.node.get("unhealthy").get("http_failures").up_to(255).unwrap_or(0);
                 if failures > 0 {
-                    upstream.health = Some((failures as u32, 10));
+                    upstream.health = Some((failures, 10));
                 }
                 reader.report.approximated(&place, name, "targets return by themselves, after ten seconds");
             }
@@ -119,17 +137,15 @@ fn or(text: &str, usual: &str) -> String {
 
 pub(super) fn service(node: &Node, root: &Node, plan: &mut Plan, reader: &mut KongReader<'_>) {
     let service = read_service(node, reader);
-    let mut own = node.get("plugins").items().to_vec();
+    let mut own = node.get("plugins").objects().to_vec();
     // The flat form: plugins and routes name the service.
     let is_mine = |other: &Node| {
-        let named = other.get("service");
-        [named.text(), named.get("name").text(), named.get("id").text()]
-            .iter()
-            .any(|name| !name.is_empty() && (*name == service.name || *name == node.get("id").text()))
+        let named = other.get("service").names(&["name", "id"]);
+        named.iter().any(|name| *name == service.name || *name == node.get("id").text())
     };
     own.extend(reader.global.iter().filter(|plugin| is_mine(plugin)).cloned());
-    let nested = node.get("routes").items().iter();
-    let named = root.get("routes").items().iter().filter(|route| is_mine(route));
+    let nested = node.get("routes").objects().iter();
+    let named = root.get("routes").objects().iter().filter(|route| is_mine(route));
     for route in nested.chain(named) {
         read_route(route, &service, &own, plan, reader);
     }
@@ -151,10 +167,11 @@ pub(super) fn without_service(node: &Node, plan: &mut Plan, reader: &mut KongRea
 fn read_service(node: &Node, reader: &mut KongReader<'_>) -> Service {
     let mut url = node.get("url").text().to_owned();
     if url.is_empty() {
-        let protocol = or(node.get("protocol").text(), "http");
-        let host = node.get("host").text();
-        let usual = if protocol == "https" || protocol == "grpcs" { "443" } else { "80" };
-        url = format!("{protocol}://{host}:{}{}", or(node.get("port").text(), usual), node.get("path").text());
+        let protocol = or(node.get("protocol").word(&PROTOCOLS), "http");
+        let host = node.get("host").authority().unwrap_or_default();
+        let usual = if protocol == "https" || protocol == "grpcs" { 443 } else { 80 };
+        let port = node.get("port").up_to(65_535).unwrap_or(usual);
+        url = format!("{protocol}://{host}:{port}{}", node.get("path").path().unwrap_or_default());
     }
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url.as_str()));
     let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
@@ -170,7 +187,7 @@ fn read_service(node: &Node, reader: &mut KongReader<'_>) -> Service {
     let verifies = node.get("tls_verify").is_true();
     let known = reader.upstreams.get(&host).cloned();
     let upstream = scheme.and_then(|scheme| {
-        let is_host = !host.is_empty() && authority.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte));
+        let is_host = !host.is_empty() && is_authority(authority);
         let mut upstream = match known {
             Some(mut upstream) => {
                 for target in &mut upstream.targets {
@@ -213,7 +230,7 @@ fn read_service(node: &Node, reader: &mut KongReader<'_>) -> Service {
         host: bare.to_owned(),
         path: path.to_owned(),
         timeout_ms: node.get("read_timeout").whole().unwrap_or(60_000),
-        retries: node.get("retries").whole().unwrap_or(5) as u32,
+        retries: node.get("retries").up_to(32_767).unwrap_or(5),
         is_enabled: !node.get("enabled").is_false(),
     }
 }
@@ -244,12 +261,15 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
     if matches.is_empty() && paths.is_empty() {
         matches.push(PlannedMatch::default());
     }
-    let methods = node.get("methods").texts();
-    if !methods.is_empty() {
-        matches = matches
-            .iter()
-            .flat_map(|matched| methods.iter().map(|method| PlannedMatch { method: method.to_uppercase(), ..matched.clone() }))
-            .collect();
+    match node.get("methods").methods() {
+        Ok(methods) if methods.is_empty() => {}
+        Ok(methods) => {
+            matches = matches
+                .iter()
+                .flat_map(|matched| methods.iter().map(|method| PlannedMatch { method: method.clone(), ..matched.clone() }))
+                .collect();
+        }
+        Err(why) => route.closed.push(format!("routes.methods: {why}")),
     }
     for member in node.get("headers").members() {
         let values = member.node.texts();
@@ -277,12 +297,10 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
         Err(_) => route.action = PlannedAction::Answer { status: 503, body: String::new(), headers: Vec::new() },
     }
     // The plugin that is nearest counts.
-    let own = node.get("plugins").items().to_vec();
+    let own = node.get("plugins").objects().to_vec();
     let is_mine = |plugin: &&Node| {
-        let named = plugin.get("route");
-        [named.text(), named.get("name").text(), named.get("id").text()]
-            .iter()
-            .any(|text| !text.is_empty() && (*text == route.name || *text == node.get("id").text()))
+        let named = plugin.get("route").names(&["name", "id"]);
+        named.iter().any(|text| *text == route.name || *text == node.get("id").text())
     };
     let flat: Vec<Node> = reader.global.iter().filter(is_mine).cloned().collect();
     let everywhere: Vec<Node> = reader
@@ -295,6 +313,8 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
     for plugin in own.iter().chain(&flat).chain(of_service).chain(&everywhere) {
         if !acting.iter().any(|known| known.get("name").text() == plugin.get("name").text()) {
             acting.push(plugin);
+        } else {
+            plugin.settle();
         }
     }
     // Rates of consumers need to know whether there are any.
@@ -310,10 +330,9 @@ fn route_member(member: &Member, route: &mut PlannedRoute, reader: &mut KongRead
     let name = format!("routes.{}", member.key);
     match member.key.as_str() {
         "hosts" => {
-            let hosts = member.node.texts();
-            let is_host = |host: &String| !host.ends_with(".*") && !host.contains(':') && !host.is_empty();
-            route.hosts = hosts.iter().filter(|host| is_host(host)).map(|host| host.to_lowercase()).collect();
-            match hosts.iter().all(is_host) {
+            let (hosts, are_all) = member.node.hosts();
+            route.hosts = hosts;
+            match are_all {
                 true => reader.report.carried(&place, name),
                 false => {
                     // Without its hosts it would answer for all.
@@ -328,11 +347,12 @@ fn route_member(member: &Member, route: &mut PlannedRoute, reader: &mut KongRead
             reader.report.carried(&place, name)
         }
         "regex_priority" => {
-            route.precedence = 1_000_usize.saturating_sub(member.node.whole().unwrap_or_default() as usize);
+            route.precedence = 1_000_usize.saturating_sub(member.node.up_to(u32::MAX).unwrap_or_default() as usize);
             reader.report.carried(&place, name);
         }
         "protocols" => {
-            let only_https = member.node.texts() == ["https"];
+            let spoken: Vec<&str> = member.node.items().iter().map(|protocol| protocol.word(&PROTOCOLS)).collect();
+            let only_https = spoken == ["https"];
             match only_https {
                 true => reader.report.approximated(&place, name, "requests without TLS are answered too: add a listener with TLS"),
                 false => reader.report.carried(&place, name),

@@ -2,13 +2,14 @@
 
 use super::KrakendReader;
 use super::settings::{Level, present};
+use crate::node::Node;
 use crate::plan::{BodyEdit, BodyShape, PlannedRoute};
-use crate::tree::Node;
 use serde_json::Value;
 
 /// The schema for requests of the endpoint that is read, if there is one that needs no other documents.
 pub(super) fn schema(level: Level, reader: &KrakendReader<'_>) -> Option<Value> {
-    let schema = typed(&reader.endpoint, "validation/json-schema").filter(|_| level == Level::Endpoint)?;
+    let schema =
+        typed(&reader.endpoint, "validation/json-schema").filter(|schema| level == Level::Endpoint && schema.is_object())?;
     refers_to_itself(schema).then(|| schema.clone())
 }
 
@@ -29,10 +30,14 @@ pub(super) fn proxy(node: &Node, level: Level, routes: &mut [&mut PlannedRoute],
     for field in node.members() {
         let place = reader.place(field.line);
         let title = format!("extra_config.proxy.{}", field.key);
-        let strategy = field.node.get("strategy").text();
-        let added = typed(&reader.endpoint, "proxy").and_then(|proxy| proxy.get("static")?.get("data")?.as_object()).cloned();
-        match (field.key.as_str(), added) {
-            ("static", Some(added)) if level == Level::Endpoint && !matches!(strategy, "errored" | "incomplete") => {
+        match field.key.as_str() {
+            "static" if level == Level::Endpoint && is_added(&field.node) => {
+                field.node.get("data").settle();
+                let data = typed(&reader.endpoint, "proxy").and_then(|proxy| proxy.get("static")?.get("data")?.as_object());
+                let Some(added) = data.cloned() else {
+                    reader.report.not_carried(&place, title, "the data is no object in JSON");
+                    continue;
+                };
                 for route in routes.iter_mut() {
                     let shape = route.shape.get_or_insert_with(BodyShape::default);
                     shape.added.extend(added.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -43,7 +48,7 @@ pub(super) fn proxy(node: &Node, level: Level, routes: &mut [&mut PlannedRoute],
                     "is added to what the backend answers; without an answer, there is nothing",
                 );
             }
-            ("flatmap_filter", _) if level == Level::Backend || routes.iter().any(|route| route.merge.is_some()) => {
+            "flatmap_filter" if level == Level::Backend || routes.iter().any(|route| route.merge.is_some()) => {
                 match edits(&field.node) {
                     Ok(edits) => {
                         // They take the place of what else selects members.
@@ -58,10 +63,19 @@ pub(super) fn proxy(node: &Node, level: Level, routes: &mut [&mut PlannedRoute],
                     Err(why) => reader.report.unprotected(&place, title, why),
                 }
             }
-            ("shadow" | "sequential", _) => reader.report.carried(&place, title),
+            "shadow" | "sequential" => {
+                field.node.is_true();
+                reader.report.carried(&place, title);
+            }
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
         }
     }
+}
+
+/// Whether data is for responses that backends answer with.
+fn is_added(node: &Node) -> bool {
+    let strategy = node.get("strategy");
+    strategy.is_empty() || !strategy.word(&["always", "success", "complete"]).is_empty()
 }
 
 /// Operations of a `flatmap_filter`.
@@ -74,8 +88,8 @@ fn edits(list: &Node) -> Result<Vec<BodyEdit>, String> {
     };
     let has_index = |path: &String| path.split('.').any(|part| part.parse::<usize>().is_ok());
     let mut edits = Vec::new();
-    for operation in list.items() {
-        let (kind, paths) = (operation.get("type").text(), operation.get("args").texts());
+    for operation in list.objects() {
+        let (kind, paths) = (operation.get("type").word(&["del", "move", "append"]), operation.get("args").texts());
         let edit = match (kind, paths.as_slice()) {
             _ if paths.iter().any(has_index) => None,
             ("del", names) => {

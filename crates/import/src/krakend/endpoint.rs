@@ -1,12 +1,13 @@
 //! Endpoints and their backends.
 
-use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, duration_ms, extra, settings};
+use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, extra, settings};
+use crate::files::ImportFailure;
+use crate::node::{Node, is_origin_url};
 use crate::pattern::escaped;
 use crate::plan::{
     BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedMerge, PlannedPart, PlannedPath, PlannedRate, PlannedRoute,
     PlannedTarget, PlannedUpstream,
 };
-use crate::tree::Node;
 
 /// What `method` of a backend may be.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -18,27 +19,37 @@ const MERGED: &str =
 /// Headers with credentials, which KrakenD passes only if it is told to.
 const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
 
-pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>) {
-    let path = node.get("endpoint").text();
-    let method =
-        Some(node.get("method").text().to_uppercase()).filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
+/// # Errors
+/// It has no path or method: it would answer for none, or for all.
+pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>) -> Result<(), ImportFailure> {
+    let failure = |key: &str, why: &str| {
+        let line = node.find(key).map_or(node.line, |value| value.line);
+        ImportFailure::new(&reader.file, line, format!("endpoints.{key} {why}"))
+    };
+    let path = node.get("endpoint").path().ok_or_else(|| failure("endpoint", "is no path"))?;
+    let method = node.get("method").methods().ok().and_then(|methods| methods.first().cloned());
+    let method = match method {
+        Some(method) => method,
+        None if node.get("method").is_empty() => "GET".to_owned(),
+        None => return Err(failure("method", "is no method")),
+    };
     let mut route = PlannedRoute { name: format!("{method} {path}"), place: reader.place(node.line), ..PlannedRoute::default() };
     let (planned, names, groups) = path_of(path);
     route.matches = vec![PlannedMatch { path: planned, method: method.clone(), ..PlannedMatch::default() }];
     // Routes with parameters come behind those without.
     route.precedence = names.len() * 1_000 + plan.routes.len().min(900);
-    route.timeout_ms = duration_ms(node.get("timeout").text()).unwrap_or(reader.timeout_ms);
+    route.timeout_ms = node.get("timeout").duration_ms().unwrap_or(reader.timeout_ms);
     let queries = [node.get("input_query_strings").texts(), node.get("querystring_params").texts()].concat();
-    let headers = [node.get("input_headers").texts(), node.get("headers_to_pass").texts()].concat();
+    let headers = [node.get("input_headers").header_names(), node.get("headers_to_pass").header_names()].concat();
     if !headers.iter().any(|header| header == "*") {
         let hidden = CREDENTIALS.iter().filter(|name| !headers.iter().any(|header| header.eq_ignore_ascii_case(name)));
         route.request_headers.remove.extend(hidden.map(|name| (*name).to_owned()));
     }
-    let cache_s = duration_ms(node.get("cache_ttl").text()).unwrap_or(reader.cache_ms) / 1_000;
+    let cache_s = node.get("cache_ttl").duration_ms().unwrap_or(reader.cache_ms) / 1_000;
     if cache_s > 0 {
         route.response_headers.set.push(("Cache-Control".to_owned(), format!("public, max-age={cache_s}")));
     }
-    let backends = node.get("backend").items();
+    let backends = node.get("backend").objects();
     for member in node.members() {
         let place = reader.place(member.line);
         let name = format!("endpoints.{}", member.key);
@@ -62,6 +73,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
     let known = (path, names.as_slice(), groups.as_str());
     let (shadows, answering): (Vec<&Node>, Vec<&Node>) = backends.iter().partition(|backend| settings::is_shadow(backend));
     for shadow in shadows {
+        shadow.settle();
         let place = reader.place(shadow.line);
         reader.report.not_carried(
             &place,
@@ -73,7 +85,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         [] => {}
         [backend] => read_backend(backend, known, !queries.is_empty(), &method, &mut route, reader),
         several => {
-            let proxy = settings::setting(node.get("extra_config"), "proxy");
+            let proxy = node.get("extra_config").find("proxy");
             let merge = PlannedMerge {
                 path: format!("^{groups}$"),
                 names: names.clone(),
@@ -95,6 +107,7 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         route.shape = None;
     }
     plan.add(route);
+    Ok(())
 }
 
 /// The path, its parameters, and the expression with a group for each.
@@ -187,7 +200,7 @@ fn read_backend(
     route: &mut PlannedRoute,
     reader: &mut KrakendReader<'_>,
 ) {
-    let hosts = match node.get("host").texts() {
+    let hosts = match node.get("host").hosts_of_backends() {
         hosts if hosts.is_empty() => reader.hosts.clone(),
         hosts => hosts,
     };
@@ -256,7 +269,7 @@ fn read_backend(
                 format!("http://{}", host.trim_end_matches('/'))
             }
         })
-        .filter(|url| is_target(url))
+        .filter(|url| is_origin_url(url))
         .map(|url| PlannedTarget { url, weight: 1 })
         .collect();
     let foreign = extra::foreign_backend(node.get("extra_config"));
@@ -265,6 +278,7 @@ fn read_backend(
         let place = reader.place(node.line);
         reader.report.not_carried(&place, "endpoints.backend.host", format!("{why}; the endpoint answers 502"));
         route.action = PlannedAction::Answer { status: 502, body: String::new(), headers: Vec::new() };
+        ["extra_config", "url_pattern"].iter().for_each(|key| node.get(key).settle());
         return;
     }
     route.upstream_host = targets.first().and_then(|target| target.url.split_once("://")).map(|(_, host)| host.to_owned());
@@ -293,13 +307,4 @@ fn read_backend(
         route.path_change = Some(PathChange::Pattern { pattern: format!("^{groups}{query}$"), to });
     }
     extra::of_backend(node.get("extra_config"), route, reader);
-}
-
-fn is_target(url: &str) -> bool {
-    let Some((scheme, host)) = url.split_once("://") else { return false };
-    let port = host.rsplit_once(':').map(|(_, port)| port);
-    matches!(scheme, "http" | "https")
-        && !host.is_empty()
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
-        && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }

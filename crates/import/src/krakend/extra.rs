@@ -1,10 +1,13 @@
 //! `extra_config` of the service, of endpoints and of backends.
 
-use super::KrakendReader;
-use super::settings::{Level, present};
-use super::{bodies, duration_ms};
+use super::settings::Level;
+use super::{KrakendReader, bodies};
+use crate::node::{Member, Node};
 use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedAddressRate, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
-use crate::tree::{Member, Node};
+
+/// Algorithms of tokens.
+const ALGORITHMS: [&str; 13] =
+    ["EdDSA", "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"];
 
 /// What a backend speaks that is not HTTP.
 pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
@@ -21,7 +24,7 @@ pub(super) fn foreign_backend(extra: &Node) -> Option<String> {
     extra
         .members()
         .iter()
-        .map(|member| present(&member.key))
+        .map(|member| member.key.as_str())
         .find(|name| foreign.iter().any(|start| name.starts_with(start)))
         .map(str::to_owned)
 }
@@ -49,7 +52,7 @@ pub(super) fn of_backend(extra: &Node, route: &mut PlannedRoute, reader: &mut Kr
 
 fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
     let node = &member.node;
-    let name = present(&member.key).to_owned();
+    let name = member.key.clone();
     let title = format!("extra_config.{name}");
     let place = reader.place(member.line);
     let closes = |why: &str, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>| {
@@ -57,7 +60,10 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
         routes.iter_mut().for_each(|route| route.closed.push(format!("{title} at line {}: {why}", place.line)));
     };
     match name.as_str() {
-        "auth/validator" if node.get("@disabled").is_true() => reader.report.carried(&place, title),
+        "auth/validator" if node.get("@disabled").is_true() => {
+            node.settle();
+            reader.report.carried(&place, title);
+        }
         "auth/validator" => match tokens(node) {
             Ok(tokens) => {
                 fields(member, &name, reader);
@@ -102,10 +108,11 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
         "proxy" => bodies::proxy(node, level, routes, reader),
         "validation/json-schema" => match bodies::schema(level, reader) {
             Some(schema) => {
+                node.settle();
                 routes.iter_mut().for_each(|route| route.body_schema = Some(schema.clone()));
                 reader.report.carried(&place, title);
             }
-            None => closes("the schema is not in JSON, or refers to other documents", routes, reader),
+            None => closes("the schema is no object in JSON, or refers to other documents", routes, reader),
         },
         "security/bot-detector"
         | "security/policies"
@@ -155,7 +162,7 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
             | "key_identify_strategy"
             | "options_success_status"
             | "options_passthrough" => reader.report.approximated(&place, title, "key sets are kept and refreshed by themselves"),
-            _ if field.node.is_empty() || field.node.is_false() => reader.report.carried(&place, title),
+            _ if field.node.is_off() => reader.report.carried(&place, title),
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
         }
     }
@@ -163,17 +170,22 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
 
 /// Headers with claims for backends. A client cannot write them itself.
 fn claims(list: &Node, routes: &mut [&mut PlannedRoute], reader: &mut KrakendReader<'_>) {
-    let is_plain = |claim: &str| claim.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_plain =
+        |claim: &str| !claim.is_empty() && claim.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     for pair in list.items() {
-        let place = reader.place(pair.line);
         let title = "extra_config.auth/validator.propagate_claims";
-        let texts = pair.texts();
-        let [claim, header] = texts.as_slice() else { continue };
+        let [claim, header] = pair.items() else {
+            pair.settle();
+            reader.report.unprotected(&reader.place(pair.line), title, "is no pair of a claim and a header");
+            continue;
+        };
+        let place = reader.place(claim.line);
+        let (claim, Some(header)) = (claim.text(), header.token()) else { continue };
         if is_plain(claim) {
-            routes.iter_mut().for_each(|route| route.request_headers.set.push((header.clone(), format!("{{claim:{claim}}}"))));
+            routes.iter_mut().for_each(|route| route.request_headers.set.push((header.to_owned(), format!("{{claim:{claim}}}"))));
             reader.report.carried(&place, title);
         } else {
-            routes.iter_mut().for_each(|route| route.request_headers.remove.push(header.clone()));
+            routes.iter_mut().for_each(|route| route.request_headers.remove.push(header.to_owned()));
             reader.report.unprotected(
                 &place,
                 title,
@@ -184,28 +196,34 @@ fn claims(list: &Node, routes: &mut [&mut PlannedRoute], reader: &mut KrakendRea
 }
 
 fn tokens(node: &Node) -> Result<IssuedTokens, String> {
-    let url = node.get("jwk_url").text();
-    if url.is_empty() {
+    let Some(url) = node.get("jwk_url").url() else {
         return Err("key sets are fetched from an address".to_owned());
-    }
-    let algorithm = match node.get("alg").text() {
+    };
+    let algorithm = match node.get("alg").word(&ALGORITHMS) {
         alg if alg.starts_with("ES") => "ecdsa",
         alg if alg.starts_with("HS") => "hmac",
         "EdDSA" => "eddsa",
         _ => "rsa",
     };
-    let key = |name: &str, usual: &str| Some(node.get(name).text()).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned();
+    let key = |name: &str, usual: &str| {
+        let text = Some(node.get(name).text()).filter(|text| !text.is_empty()).unwrap_or(usual);
+        let is_claim = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/".contains(&byte));
+        if !is_claim {
+            node.get(name).is_not_understood();
+        }
+        is_claim.then(|| text.to_owned()).ok_or_else(|| format!("{name} is no name of a claim"))
+    };
     let mut required = Vec::new();
     let roles = node.get("roles").texts();
     if !roles.is_empty() {
-        required.push((key("roles_key", "roles"), roles));
+        required.push((key("roles_key", "roles")?, roles));
     }
     let scopes = node.get("scopes").texts();
     if !scopes.is_empty() {
         if node.get("scopes_matcher").text() == "all" && scopes.len() > 1 {
             return Err("all of several scopes: set `tollgate.scope_check`".to_owned());
         }
-        required.push((key("scopes_key", "scope"), scopes));
+        required.push((key("scopes_key", "scope")?, scopes));
     }
     Ok(IssuedTokens {
         keys_url: url.to_owned(),
@@ -214,14 +232,14 @@ fn tokens(node: &Node) -> Result<IssuedTokens, String> {
         audiences: node.get("audience").texts(),
         claim: "sub".to_owned(),
         required,
-        header: Some(node.get("auth_header_name").text().to_owned()).filter(|header| !header.is_empty()),
-        cookie: Some(node.get("cookie_key").text().to_owned()).filter(|cookie| !cookie.is_empty()),
+        header: node.get("auth_header_name").token().map(str::to_owned),
+        cookie: node.get("cookie_key").token().map(str::to_owned),
     })
 }
 
 /// A rate with what may come at once: without a capacity, what comes in a second, and one if `max_rate` lets less than one come.
 fn rate(node: &Node, rate: &str, capacity: &str) -> Option<PlannedRate> {
-    let every_s = duration_ms(node.get("every").text()).map_or(1.0, |time| time as f64 / 1_000.0).max(1.0);
+    let every_s = node.get("every").duration_ms().map_or(1.0, |time| time as f64 / 1_000.0).max(1.0);
     let in_a_second = |name: &str| node.get(name).number().filter(|number| *number > 0.0).map(|number| number / every_s);
     let per_second = in_a_second(rate)?;
     let usual = if in_a_second("max_rate").is_none_or(|all| all < 1.0) { 1.0 } else { per_second.floor().max(1.0) };
@@ -241,7 +259,8 @@ fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<
         }
     }
     let Some(client) = rate(node, "client_max_rate", "client_capacity") else { return Ok(how) };
-    match node.get("strategy").text() {
+    match node.get("strategy").word(&["ip", "header", "param"]) {
+        "" if !node.get("strategy").is_empty() => Err("requests cannot be counted so".to_owned()),
         "" | "ip" => {
             let counter = if level == Level::Service { "service" } else { "" };
             let limit = PlannedAddressRate { rate: client, counter: counter.to_owned() };
@@ -262,12 +281,15 @@ fn cors(node: &Node) -> PlannedCors {
         list => list,
     };
     PlannedCors {
-        origins: list("allow_origins", &["*"]).into_iter().filter(|origin| origin == "*" || origin.contains("://")).collect(),
+        origins: match node.get("allow_origins").is_empty() {
+            true => vec!["*".to_owned()],
+            false => node.get("allow_origins").origins(),
+        },
         methods: list("allow_methods", &["GET", "HEAD", "POST"]),
         headers: list("allow_headers", &[]),
         exposed: node.get("expose_headers").texts(),
         credentials: node.get("allow_credentials").is_true(),
-        max_age_s: (duration_ms(node.get("max_age").text()).unwrap_or_default() / 1_000) as u32,
+        max_age_s: (node.get("max_age").duration_ms().unwrap_or_default() / 1_000) as u32,
         passes_preflights: false,
     }
 }
@@ -301,7 +323,7 @@ fn secure(member: &Member, routes: &mut [&mut PlannedRoute], reader: &mut Kraken
             _ => {
                 let place = reader.place(field.line);
                 let title = format!("extra_config.security/http.{}", field.key);
-                match node.is_empty() || node.is_false() {
+                match node.is_off() {
                     true => reader.report.carried(&place, title),
                     false => reader.report.not_carried(&place, title, "has no counterpart"),
                 }

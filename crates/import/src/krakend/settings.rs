@@ -1,6 +1,6 @@
 //! Settings of an `extra_config`: where they stand, and what they are called.
 
-use crate::tree::Node;
+use crate::node::{Node, NodeValue};
 
 /// Former names, by what they are called now. They also begin with `github.com/`.
 const FORMER: &[(&str, &str)] = &[
@@ -48,14 +48,23 @@ pub(super) fn present(name: &str) -> &str {
     FORMER.iter().find(|(former, _)| *former == written).map_or(name, |(_, present)| present)
 }
 
-/// The setting of that name, whichever name the file has for it.
-pub(super) fn setting<'n>(extra: &'n Node, name: &str) -> Option<&'n Node> {
-    extra.members().iter().find(|member| present(&member.key) == name).map(|member| &member.node)
+/// Gives settings their present names.
+pub(super) fn use_present_names(node: &mut Node) {
+    match &mut node.value {
+        NodeValue::Scalar(_) => {}
+        NodeValue::List(list) => list.iter_mut().for_each(use_present_names),
+        NodeValue::Map(members) => {
+            for member in members {
+                member.key = present(&member.key).to_owned();
+                use_present_names(&mut member.node);
+            }
+        }
+    }
 }
 
 /// Whether a backend gets copies of requests, and nobody its responses.
 pub(super) fn is_shadow(backend: &Node) -> bool {
-    setting(backend.get("extra_config"), "proxy").is_some_and(|proxy| proxy.get("shadow").is_true())
+    backend.get("extra_config").find("proxy").is_some_and(|proxy| proxy.get("shadow").is_true())
 }
 
 /// Where an `extra_config` stands.

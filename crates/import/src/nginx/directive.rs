@@ -92,7 +92,11 @@ impl Reader<'_> {
                 }
             };
             if words.is_empty() {
-                continue;
+                return Err(ImportFailure::new(
+                    lexer.path,
+                    place.line,
+                    "a semicolon or a block stands where a directive is missing",
+                ));
             }
             self.count += 1;
             if self.count > DIRECTIVES_MAX {

@@ -5,6 +5,7 @@ use super::directive::Directive;
 use super::location::{self, LocationKind, LocationRoute};
 use super::scope::Scope;
 use super::value::Surroundings;
+use crate::authority::is_host;
 use crate::files::NamedFiles;
 use crate::plan::{Plan, PlannedCertificate, PlannedListener};
 use crate::report::ImportReport;
@@ -160,16 +161,8 @@ fn hosts(server: &Directive, report: &mut ImportReport) -> Vec<String> {
                 },
             }
         }
-        let is_host = |host: &String| {
-            let name = host.strip_prefix("*.").unwrap_or(host);
-            !name.is_empty()
-                && name.len() < 254
-                && name.split('.').all(|label| {
-                    (1..=63).contains(&label.len()) && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
-                })
-        };
         without.extend(hosts.iter().filter(|host| !is_host(host)).cloned());
-        hosts.retain(is_host);
+        hosts.retain(|host| is_host(host));
         match without.is_empty() {
             true => report.carried(&directive.place, "server_name"),
             false => report.not_carried(

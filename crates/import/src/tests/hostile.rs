@@ -83,7 +83,8 @@ fn broken_files_are_told_with_their_line() {
         (ForeignFormat::Kong, "a: [", "not valid"),
         (ForeignFormat::Kong, "just text", "no object"),
         (ForeignFormat::Krakend, "{{ template }}", "template"),
-        (ForeignFormat::Traefik, "a", "no routers"),
+        (ForeignFormat::Traefik, "a", "must be an object"),
+        (ForeignFormat::Traefik, "http: {}", "no routers"),
         (ForeignFormat::Haproxy, " bind :80", "before the first section"),
     ];
     for (format, text, expected) in cases {

@@ -138,7 +138,10 @@ fn schemas_are_checked_unless_they_refer_to_other_documents() {
     let definition = api(&moved, "POST /a");
     let entry = &version(&definition)["extended_paths"]["validate_json"][0];
     assert_eq!(entry["schema"], serde_json::from_str::<serde_json::Value>(schema).unwrap());
-    assert!(is_closed(&gateway("", &endpoint(r#"{"properties": {"n": {"$ref": "https://a/b"}}}"#)), "POST /a"));
+    assert_eq!(outcomes(&moved, "endpoints.extra_config"), ["carried"]);
+    for schema in [r#"{"properties": {"n": {"$ref": "https://a/b"}}}"#, r#""a""#, "[]"] {
+        assert!(is_closed(&gateway("", &endpoint(schema)), "POST /a"), "{schema}");
+    }
 }
 
 #[test]

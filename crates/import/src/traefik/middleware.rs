@@ -1,23 +1,25 @@
 //! Middlewares of Traefik: what each means for a route.
 
 use super::{TraefikReader, bare};
+use crate::node::{Member, Node};
 use crate::pattern;
 use crate::plan::{
     AuthWay, ConsumerCredential, PathChange, Plan, PlannedAction, PlannedConsumer, PlannedCors, PlannedRate, PlannedRedirect,
     PlannedRetries, PlannedRoute,
 };
-use crate::tree::{Member, Node};
 
 /// Deepest nesting of chains.
 const DEPTH_MAX: usize = 8;
 
-pub(super) fn apply(name: &str, route: &mut PlannedRoute, plan: &mut Plan, reader: &mut TraefikReader<'_>, depth: usize) {
-    let Some(middleware) = reader.middlewares.iter().find(|middleware| middleware.key == name).cloned() else {
+pub(super) fn apply(name: &Node, route: &mut PlannedRoute, plan: &mut Plan, reader: &mut TraefikReader<'_>, depth: usize) {
+    let text = bare(name.text());
+    let Some(middleware) = reader.middlewares.iter().find(|middleware| middleware.key == text).cloned() else {
+        name.names_nothing();
         let line = route.place.line;
         return reader.closes(
             route,
             "http.routers.middlewares.name",
-            &format!("{name} is not in this file, and may protect"),
+            &format!("{text} is not in this file, and may protect"),
             line,
         );
     };
@@ -37,13 +39,14 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
     match kind.key.to_lowercase().as_str() {
         "chain" => {
             reader.report.carried(&place, title);
-            for name in node.get("middlewares").texts() {
-                apply(bare(&name), route, plan, reader, depth + 1);
+            for name in node.get("middlewares").items() {
+                apply(name, route, plan, reader, depth + 1);
             }
         }
         "stripprefix" => {
-            let from = node.get("prefixes").texts();
+            let (from, are_all) = node.get("prefixes").paths();
             match from.as_slice() {
+                [] if !are_all => return reader.report.not_carried(&place, title, "its prefixes are no paths"),
                 [one] => {
                     route.path_change =
                         Some(PathChange::Beginning { from: one.trim_end_matches('/').to_owned(), to: String::new() })
@@ -57,8 +60,9 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             reader.report.carried(&place, title);
         }
         "addprefix" => {
-            let to = text("prefix");
+            let to = node.get("prefix").path().unwrap_or_default().to_owned();
             match &route.path_change {
+                _ if to.is_empty() => return reader.report.not_carried(&place, title, "its prefix is no path"),
                 None => route.path_change = Some(PathChange::Beginning { from: String::new(), to }),
                 Some(PathChange::Beginning { from, .. }) => {
                     route.path_change = Some(PathChange::Beginning { from: from.clone(), to })
@@ -67,10 +71,13 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             }
             reader.report.carried(&place, title);
         }
-        "replacepath" => {
-            route.path_change = Some(PathChange::Whole(text("path")));
-            reader.report.carried(&place, title);
-        }
+        "replacepath" => match node.get("path").path() {
+            Some(path) => {
+                route.path_change = Some(PathChange::Whole(path.to_owned()));
+                reader.report.carried(&place, title);
+            }
+            None => reader.report.not_carried(&place, title, "has no path"),
+        },
         "replacepathregex" | "stripprefixregex" => {
             let rewritten = match node.get("regex").items() {
                 [one] if kind.key.eq_ignore_ascii_case("stripPrefixRegex") => {
@@ -89,8 +96,13 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
         "headers" => headers(node, title, route, reader),
         "redirectscheme" => {
             let status = if node.get("permanent").is_true() { 301 } else { 302 };
-            let port = node.get("port").whole().unwrap_or(0) as u16;
-            let redirect = PlannedRedirect { status, scheme: text("scheme"), port, ..PlannedRedirect::default() };
+            let port = node.get("port").up_to(65_535).unwrap_or(0) as u16;
+            let redirect = PlannedRedirect {
+                status,
+                scheme: node.get("scheme").word(&["http", "https"]).to_owned(),
+                port,
+                ..PlannedRedirect::default()
+            };
             // It redirects what is not of the scheme already, and the gateway's own port has no TLS.
             route.action = PlannedAction::Redirect(redirect);
             reader.report.carried(&place, title);
@@ -102,19 +114,25 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             reader.report.carried(&place, title);
         }
         "forwardauth" => {
-            let request_headers = match node.get("authRequestHeaders").texts() {
+            let Some(address) = node.get("address").url() else {
+                return reader.closes(route, title, "the service that decides has no address", kind.line);
+            };
+            let request_headers = match node.get("authRequestHeaders").header_names() {
                 list if list.is_empty() => ["Authorization", "Cookie"].map(str::to_owned).to_vec(),
                 list => list,
             };
             route.auth.ways.push(AuthWay::Asks {
-                url: text("address"),
+                url: address.to_owned(),
                 request_headers,
-                response_headers: node.get("authResponseHeaders").texts(),
+                response_headers: node.get("authResponseHeaders").header_names(),
             });
             reader.report.carried(&place, title);
         }
         "ipallowlist" | "ipwhitelist" => {
-            let list = node.get("sourceRange").texts();
+            let list = match node.get("sourceRange").networks() {
+                Ok(list) => list,
+                Err(why) => return reader.closes(route, title, &why, kind.line),
+            };
             match list.is_empty() || node.find("ipStrategy").is_some_and(|strategy| !strategy.is_empty()) {
                 true => reader.closes(
                     route,
@@ -133,7 +151,7 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             let burst = node.get("burst").number().unwrap_or(1.0).max(1.0);
             let period = match node.get("period").text() {
                 "" => Some(1.0),
-                text => crate::krakend::duration_ms(text).map(|time| time as f64 / 1_000.0),
+                _ => node.get("period").duration_ms().map(|time| time as f64 / 1_000.0),
             };
             match period {
                 _ if !node.get("sourceCriterion").is_empty() => {
@@ -153,8 +171,10 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             reader.report.carried(&place, title);
         }
         "retry" => {
-            route.retries =
-                Some(PlannedRetries { tries: node.get("attempts").whole().unwrap_or(1).clamp(1, 10) as u32, statuses: Vec::new() });
+            route.retries = Some(PlannedRetries {
+                tries: node.get("attempts").up_to(u32::MAX).unwrap_or(1).clamp(1, 10),
+                statuses: Vec::new(),
+            });
             reader.report.carried(&place, title);
         }
         "compress" => reader.report.not_carried(&place, title, "the gateway does not compress responses"),
@@ -198,7 +218,6 @@ fn headers(node: &Node, title: &str, route: &mut PlannedRoute, reader: &mut Trae
     for member in node.members() {
         let place = reader.place(member.line);
         let name = format!("{title}.{}", member.key);
-        let list = member.node.texts();
         let header = match member.key.as_str() {
             "customRequestHeaders" | "customResponseHeaders" => {
                 let edits =
@@ -212,19 +231,19 @@ fn headers(node: &Node, title: &str, route: &mut PlannedRoute, reader: &mut Trae
                 None
             }
             "accessControlAllowOriginList" => {
-                cors.origins = list.into_iter().filter(|origin| origin == "*" || origin.contains("://")).collect();
+                cors.origins = member.node.origins();
                 None
             }
             "accessControlAllowMethods" => {
-                cors.methods = list;
+                cors.methods = member.node.texts();
                 None
             }
             "accessControlAllowHeaders" => {
-                cors.headers = list;
+                cors.headers = member.node.texts();
                 None
             }
             "accessControlExposeHeaders" => {
-                cors.exposed = list;
+                cors.exposed = member.node.texts();
                 None
             }
             "accessControlAllowCredentials" => {
@@ -232,13 +251,13 @@ fn headers(node: &Node, title: &str, route: &mut PlannedRoute, reader: &mut Trae
                 None
             }
             "accessControlMaxAge" => {
-                cors.max_age_s = member.node.whole().unwrap_or_default() as u32;
+                cors.max_age_s = member.node.up_to(u32::MAX).unwrap_or_default();
                 None
             }
             "stsSeconds" => {
                 let below = if node.get("stsIncludeSubdomains").is_true() { "; includeSubDomains" } else { "" };
                 let preload = if node.get("stsPreload").is_true() { "; preload" } else { "" };
-                Some(("Strict-Transport-Security", format!("max-age={}{below}{preload}", member.node.text())))
+                Some(("Strict-Transport-Security", format!("max-age={}{below}{preload}", member.node.whole().unwrap_or_default())))
             }
             "stsIncludeSubdomains" | "stsPreload" | "forceSTSHeader" | "addVaryHeader" | "isDevelopment" => None,
             "frameDeny" => member.node.is_true().then(|| ("X-Frame-Options", "DENY".to_owned())),
@@ -280,7 +299,10 @@ fn users(node: &Node, plan: &mut Plan, reader: &mut TraefikReader<'_>) {
     for user in node.get("users").items() {
         let place = reader.place(user.line);
         let text = user.text().replace("$$", "$");
-        let Some((name, hash)) = text.split_once(':') else { continue };
+        let Some((name, hash)) = text.split_once(':') else {
+            reader.report.unprotected(&place, "http.middlewares.basicAuth.user", "has no name and hash with a colon between them");
+            continue;
+        };
         let is_known = plan.consumers.iter().any(|consumer| consumer.name == name);
         match hash.starts_with("$2") {
             true if is_known => {}

@@ -2,6 +2,7 @@
 //! applies as a whole: that of a rule, of the route, of the listener, of the gateway. Of two for the same target, the older one does.
 
 mod authentication;
+mod backend_health;
 mod key_ring;
 mod rate_limits;
 mod status;
@@ -38,6 +39,8 @@ pub(super) struct CompiledAttachment<'c> {
     targets: Vec<(Result<AttachmentPoint, PolicyTarget>, bool)>,
     /// Members of the definitions of the routes that it applies to.
     effect: Result<Map<String, Value>, Fault>,
+    /// Members of the backends of those routes.
+    backend_members: Map<String, Value>,
     unresolved: Option<Fault>,
 }
 
@@ -62,8 +65,11 @@ struct EffectivePolicy {
 }
 
 /// What policies compile to.
+#[derive(Default)]
 struct Effect {
     members: Map<String, Value>,
+    /// Members of backends.
+    backend_members: Map<String, Value>,
     unresolved: Option<Fault>,
 }
 
@@ -101,12 +107,20 @@ impl<'c> AttachedPolicies<'c> {
                 Ok(settings) => effect_of(metadata, settings),
                 Err(why) => Err(invalid(why.clone())),
             };
-            let (effect, unresolved) = match compiled {
-                Ok(effect) => (Ok(effect.members), effect.unresolved),
-                Err(fault) => (Err(fault), None),
+            let (effect, backend_members, unresolved) = match compiled {
+                Ok(effect) => (Ok(effect.members), effect.backend_members, effect.unresolved),
+                Err(fault) => (Err(fault), Map::new(), None),
             };
             let kind = KINDS.get(kind).copied().unwrap_or(ResourceKind::TrafficPolicy);
-            self.all.push(CompiledAttachment { kind, metadata, status: &object.status, targets, effect, unresolved });
+            self.all.push(CompiledAttachment {
+                kind,
+                metadata,
+                status: &object.status,
+                targets,
+                effect,
+                backend_members,
+                unresolved,
+            });
         }
     }
 
@@ -173,6 +187,13 @@ impl<'c> AttachedPolicies<'c> {
             Some(format!("{} {}", kind.name(), metadata.key()))
         });
         described.collect()
+    }
+
+    /// What a policy of a rule adds to the backends of the rule, and what their names then end with: each policy has endpoints of its own health.
+    pub(super) fn of_backends(&self, policies: EffectivePolicies) -> Option<(String, &Map<String, Value>)> {
+        let mut attached = policies.0.iter().flatten().filter_map(|policy| self.all.get(policy.place));
+        let found = attached.find(|attached| !attached.backend_members.is_empty())?;
+        Some((format!("+{}", found.metadata.key()), &found.backend_members))
     }
 
     /// Adds what policies do to a definition. `counter` begins the names of its counters; those of policies for one rule also have `rule`.

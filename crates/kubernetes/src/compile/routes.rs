@@ -117,6 +117,8 @@ impl<'c> Routes<'c> {
             let mut context = RuleContext::new(&self.backends, sources.policies, from, traffic(kind, group), certificate);
             let mut rules = Vec::with_capacity(spec.rules.len());
             for (position, written) in spec.rules.iter().enumerate() {
+                let policies = sources.attached.of_rule(kind, &key, written.name(), group.inherited);
+                context.begin_rule(sources.attached.of_backends(policies));
                 let rule = if position > 0 && traffic(kind, group) >= Traffic::Terminated {
                     Err(unsupported("Connections have no more than one rule"))
                 } else {
@@ -124,7 +126,6 @@ impl<'c> Routes<'c> {
                 };
                 match rule {
                     Ok(document) => {
-                        let policies = sources.attached.of_rule(kind, &key, written.name(), group.inherited);
                         in_effect.insert(policies);
                         rules.push(PlacedRule { position, name: written.name().map(str::to_owned), document, policies });
                     }

@@ -137,6 +137,41 @@ async fn endpoints_change_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn health_of_backends_and_their_endpoints_change_apart() {
+    const POLICY: &str = "/apis/tollgate.dev/v1alpha1/namespaces/default/trafficpolicies/p";
+    let server = ApiServer::with_route();
+    let sink = start(&server);
+    eventually("the route is accepted", || accepted(&server, ROUTE)).await;
+    let policy = |path: &str| {
+        json!({
+            "kind": "TrafficPolicy",
+            "metadata": {"name": "p", "namespace": "default"},
+            "spec": {
+                "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}],
+                "backendHealth": {"active": {"path": path}},
+            },
+        })
+    };
+    let last = || {
+        sink.backends.lock().unwrap().last().and_then(|last| last.get("default/echo:8080+default/p").cloned()).unwrap_or_default()
+    };
+    server.put(POLICY, policy("/a"));
+    eventually("the backend is checked", || last()["checks"] == json!({"path": "/a"})).await;
+    let is_told =
+        || server.object(POLICY).is_some_and(|policy| policy["status"]["ancestors"][0]["conditions"][0]["status"] == "True");
+    eventually("the policy is accepted", is_told).await;
+    settle().await;
+    let served = sink.served.lock().unwrap().len();
+    let slice = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/echo-1";
+    server.change(slice, |slice| slice["endpoints"] = json!([{"addresses": ["10.1.0.9"]}]));
+    eventually("the new endpoint is served", || last()["endpoints"] == json!([{"address": "10.1.0.9", "port": 3000}])).await;
+    server.put(POLICY, policy("/b"));
+    eventually("it is checked otherwise", || last()["checks"] == json!({"path": "/b"})).await;
+    settle().await;
+    assert_eq!(sink.served.lock().unwrap().len(), served, "nothing is compiled but the targets of backends");
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_does_not_hold_the_lease_serves_and_writes_nothing() {
     let server = ApiServer::with_route();
     server.lease_of("somebody");

@@ -29,8 +29,35 @@ fn manifests_are_checked_without_a_cluster() {
             ("default/i", "server-snippet", ReportOutcome::Closed),
         ]
     );
-    assert_eq!(checked.unreadable.len(), 1, "{:?}", checked.unreadable);
+    let [(object, why)] = checked.unreadable.as_slice() else { panic!("{:?}", checked.unreadable) };
+    assert_eq!(object, "Service default/odd", "{why}");
     assert!(checked.documents.definitions.contains_key("k8s-ingress-default.i"));
+}
+
+#[test]
+fn annotations_and_labels_that_are_no_texts_are_named_with_their_object() {
+    for (list, value, told) in [
+        ("annotations", json!(5), "5"),
+        ("annotations", json!(true), "true"),
+        ("labels", json!(1.5), "1.5"),
+        ("annotations", json!(["a"]), "[\"a\"]"),
+    ] {
+        for (kind, version, object) in [
+            ("Ingress", "networking.k8s.io/v1", "Ingress shop/i"),
+            ("GatewayClass", "gateway.networking.k8s.io/v1", "GatewayClass i"),
+        ] {
+            let namespace = if kind == "Ingress" { "shop" } else { "" };
+            let written = json!({
+                "apiVersion": version, "kind": kind,
+                "metadata": {"name": "i", "namespace": namespace, list: {"a": "text", "nginx.ingress.kubernetes.io/limit-rps": value}}, "spec": {},
+            });
+            let checked = check_manifests(vec![written]);
+            let why = format!(
+                "metadata.{list}: nginx.ingress.kubernetes.io/limit-rps is {told}, and must be a text: write it in quotation marks"
+            );
+            assert_eq!(checked.unreadable, [(object.to_owned(), why)]);
+        }
+    }
 }
 
 #[test]

@@ -12,8 +12,9 @@ pub(crate) use authentication::{
 };
 pub(crate) use rate_limits::{ConcurrentRequests, LimitPer, RateLimitSettings, StoreFailureRule};
 pub(crate) use traffic::{
-    BodyChange, CircuitBreakerSettings, ErrorRule, FirewallMode, FirewallPolicySettings, HeaderSettings, PluginDriverName,
-    PluginPhase, Plugins, ResponseCacheSettings, TrafficSettings,
+    ActiveHealthSettings, BackendHealthSettings, BodyChange, CircuitBreakerSettings, ErrorRule, FirewallMode,
+    FirewallPolicySettings, HeaderSettings, PassiveHealthSettings, PluginDriverName, PluginPhase, Plugins, ResponseCacheSettings,
+    TrafficSettings,
 };
 
 use super::metadata::Spec;

@@ -6,7 +6,7 @@ use crate::json_path::JsonPath;
 use crate::problem::Findings;
 use crate::token::{is_header_value, is_token, with_scheme};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// `tollgate.upstream`.
@@ -132,7 +132,7 @@ impl Default for StickyCookie {
 }
 
 /// `health`: targets are ejected because of their responses. 0 switches a rule off.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PassiveHealth {
     /// Faults in a row that eject a target: it can't be reached, closes the connection, answers too late, or with a status of `statuses`.
@@ -178,7 +178,7 @@ impl Default for PassiveHealth {
 }
 
 /// `checks`: every target is asked regularly.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ActiveChecks {
     /// Path of the request; empty to only connect.
@@ -498,7 +498,7 @@ fn check_targets(
     }
 }
 
-fn check_health(at: &JsonPath, health: &PassiveHealth, findings: &mut Findings) {
+pub(crate) fn check_health(at: &JsonPath, health: &PassiveHealth, findings: &mut Findings) {
     check_times(
         at,
         &[
@@ -526,7 +526,7 @@ fn check_health(at: &JsonPath, health: &PassiveHealth, findings: &mut Findings) 
     check_statuses(&at.key("statuses"), &health.statuses, findings);
 }
 
-fn check_checks(at: &JsonPath, checks: &ActiveChecks, findings: &mut Findings) {
+pub(crate) fn check_checks(at: &JsonPath, checks: &ActiveChecks, findings: &mut Findings) {
     check_times(at, &[("interval_ms", checks.interval_ms), ("timeout_ms", checks.timeout_ms)], findings);
     for (field, number) in [
         ("interval_ms", checks.interval_ms),

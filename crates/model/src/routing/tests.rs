@@ -19,6 +19,8 @@ fn tables_as_they_are_meant_have_no_problems() {
         },
         "backends": {
             "none": {},
+            "well": {"health": {"consecutive_faults": 3, "statuses": [500]}, "checks": {"path": "/health", "statuses": [200]}},
+            "connected": {"protocol": "h2c", "checks": {"interval_ms": 1000}},
             "one": {"protocol": "https", "endpoints": [{"address": "10.0.0.2", "port": 80}], "tls": {"host": "a.test", "names": ["uri:a://b"]}}
         }
     });
@@ -33,7 +35,12 @@ fn each_problem_has_its_place() {
             "b": {"port": 1, "protocol": "https", "tls": {"client_certificates": {}, "passthrough": true, "autorities": 1}},
             "c": {"port": 1, "protocol": "quic"}
         },
-        "backends": {"d": {"endpoints": [{"address": "a.test"}], "tls": {"host": "x", "names": ["a.test"]}}},
+        "backends": {
+            "d": {"endpoints": [{"address": "a.test"}], "tls": {"host": "x", "names": ["a.test"]}},
+            "e": {"health": {"interval_ms": 0, "statuses": [1]}, "checks": {"path": "health", "rise": 0, "falls": 1}},
+            "f": {"protocol": "udp", "checks": {}},
+            "g": {"protocol": "h2c", "checks": {"path": "/health"}}
+        },
         "more": 1
     });
     assert_eq!(
@@ -42,6 +49,7 @@ fn each_problem_has_its_place() {
             "$.listeners.c.protocol: error: must be one of \"http\", \"https\", \"tls\", \"tcp\", \"udp\", not \"quic\"",
             "$.more: ignored: unknown field",
             "$.listeners.b.tls.autorities: error: unknown field",
+            "$.backends.e.checks.falls: error: unknown field",
             "$.listeners.a.addresses[0]: error: \"localhost\" is not an IP address",
             "$.listeners.a.port: error: must be from 1 to 65535",
             "$.listeners.a.host: error: \"*\" is not a host such as example.com or *.example.com",
@@ -51,6 +59,12 @@ fn each_problem_has_its_place() {
             "$.backends.d.endpoints[0].address: error: \"a.test\" is not an IP address",
             "$.backends.d.endpoints[0].port: error: must be from 1 to 65535",
             "$.backends.d.tls: error: needs the protocol https or tls",
+            "$.backends.e.health.interval_ms: error: must not be 0",
+            "$.backends.e.health.statuses[0]: error: is not the status of a response",
+            "$.backends.e.checks.rise: error: must not be 0",
+            "$.backends.e.checks.path: error: must be a path such as /health",
+            "$.backends.f.checks: error: needs a protocol with connections",
+            "$.backends.g.checks.path: warning: has no effect: endpoints of this protocol are only connected to",
         ]
     );
 }

@@ -229,14 +229,21 @@ impl Exchange<'_> {
         }
         write_reply_head(outgoing.status, &outgoing.edits, b"", connection, &mut self.out);
         if !is_to_head {
-            let body = self.gateway.runtime.block_on(async {
+            let (body, is_whole) = self.gateway.runtime.block_on(async {
                 let mut body = Vec::new();
-                while let Some(piece) = poll_fn(|cx| sourced.source.poll_next(cx)).await.expect("a whole body") {
-                    body.extend_from_slice(&piece);
+                loop {
+                    match poll_fn(|cx| sourced.source.poll_next(cx)).await {
+                        Ok(Some(piece)) => body.extend_from_slice(&piece),
+                        Ok(None) => return (body, true),
+                        Err(_) => return (body, false),
+                    }
                 }
-                body
             });
-            framed(&body, is_chunked, &mut self.out);
+            match is_whole {
+                true => framed(&body, is_chunked, &mut self.out),
+                // The connection ends inside the body.
+                false => framed_part(&body, is_chunked, &mut self.out),
+            }
         }
         self.handler.on_end(Ended::default());
         if let Some(detached) = sourced.detached {
@@ -273,13 +280,19 @@ enum Responded {
 
 /// A body with its framing.
 fn framed(body: &[u8], is_chunked: bool, out: &mut Vec<u8>) {
-    if !is_chunked {
-        return out.extend_from_slice(body);
+    framed_part(body, is_chunked, out);
+    if is_chunked {
+        out.extend_from_slice(LAST_CHUNK);
     }
-    if !body.is_empty() {
-        write_chunk(body, out);
+}
+
+/// A part of a body with its framing.
+fn framed_part(body: &[u8], is_chunked: bool, out: &mut Vec<u8>) {
+    match is_chunked {
+        true if body.is_empty() => {}
+        true => write_chunk(body, out),
+        false => out.extend_from_slice(body),
     }
-    out.extend_from_slice(LAST_CHUNK);
 }
 
 async fn ask(target: &Target, bytes: &[u8], is_head: bool) -> Result<Answer, Fault> {

@@ -11,7 +11,8 @@ use std::fs;
 use std::io;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use tollgate_access::keys::Keys;
@@ -28,11 +29,10 @@ use tollgate_observe::logs::{self, LogFigures};
 use tollgate_testing::definition::merge;
 use tollgate_testing::keys::Served;
 use tollgate_testing::tokens::policy_file;
-use tollgate_testing::{Connection, Definition, PATIENCE, Response, get, request};
+use tollgate_testing::wire::Broken;
+use tollgate_testing::{CONTROL_SECRET, Connection, Definition, PATIENCE, Response, get, request};
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
-
-const SECRET: &str = "test-secret";
 
 thread_local! {
     /// The time on this thread, for all gateways on it.
@@ -60,6 +60,15 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(now() < deadline, "never happened: {what}");
         pass(Duration::from_millis(50));
+    }
+}
+
+/// Asks again and again until the condition holds, for what other threads do. No time passes on this thread.
+pub(crate) fn settled(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "never happened: {what}");
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
@@ -96,7 +105,7 @@ impl Setup {
             fs::write(path, content).expect("a definition");
         }
         let mut conf = json!({
-            "secret": SECRET,
+            "secret": CONTROL_SECRET,
             "app_path": apps,
             "file": {"base_path": "/"},
             "tollgate": {"data_dir": dir.path().join("data"), "threads": 1}
@@ -172,7 +181,7 @@ impl Gateway {
 
     /// A call of the control API with the right secret.
     pub(crate) fn control(&self, method: &str, target: &str, body: &str) -> Response {
-        let secret = format!("x-tyk-authorization: {SECRET}");
+        let secret = format!("x-tyk-authorization: {CONTROL_SECRET}");
         self.send(request(method, target, &[&secret, "Connection: close"], body))
     }
 
@@ -187,6 +196,10 @@ impl Gateway {
 
     pub(crate) fn write_file(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.dir.path().join("apps").join(name), content).expect("a definition");
+    }
+
+    pub(crate) fn remove_file(&self, name: &str) {
+        fs::remove_file(self.dir.path().join("apps").join(name)).expect("a definition to remove");
     }
 
     pub(crate) fn keys(&self) -> &Keys {
@@ -239,9 +252,16 @@ impl Client<'_> {
 
     /// The answer to the first request that is not answered.
     pub(crate) fn response(&mut self, method: &str) -> Response {
+        self.try_response(method).unwrap_or_else(|broken| panic!("no answer: {broken}"))
+    }
+
+    /// As `response`, for an answer that may break off.
+    pub(crate) fn try_response(&mut self, method: &str) -> Result<Response, Broken> {
+        // Handlers start tasks, as on a core.
+        let _entered = self.gateway.runtime.enter();
         let (answer, used) = play(self.gateway, self.handler.as_mut(), &self.ip, &self.sent);
         self.sent.drain(..used);
-        Connection::received(answer).response(method)
+        Connection::received(answer).try_response(method)
     }
 }
 

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub(crate) use tollgate_testing::CONTROL_SECRET as SECRET;
+
 use super::definition::{Definition, merge};
 use super::keys::Served;
 use super::tokens::policy_file;
 use super::wire::{Connection, Response};
 use super::{PATIENCE, request};
-
-pub(crate) const SECRET: &str = "test-secret";
 
 /// What a gateway is started with.
 #[derive(Default)]

@@ -18,8 +18,9 @@ pub(crate) use child::ChildProcess;
 pub(crate) use gateway::{Gateway, Setup, start_with};
 pub(crate) use shared::Shared;
 pub(crate) use tollgate_testing::{
-    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, caching, definition, error_json, failing, get, jws, keys, ok,
-    reply, request, signatures, tokens, transforms, upstream, wire,
+    Connection, Definition, PATIENCE, Response, Seen, Upstream, api, cache_identity, caching, definition, error_json, failing, get,
+    graph, jws, key_sets, keys, llm, llm_echo, mcp, oauth, oauth_app, ok, openapi, reply, request, scripts, shared_cache,
+    signatures, tokens, transforms, upstream, users, wire,
 };
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The plugins that change headers and paths.
 
 use super::{Config, KongReader};
+use crate::node::Node;
 use crate::plan::{HeaderEdits, PathChange, PlannedRoute};
-use crate::tree::Node;
 
 pub(super) fn request(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
     let uri = config.get("replace").get("uri").text().to_owned();

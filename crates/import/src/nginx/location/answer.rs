@@ -5,6 +5,7 @@ use super::super::directive::Directive;
 use super::super::scope::Scope;
 use super::super::value::{Surroundings, value};
 use super::LocationKind;
+use crate::authority::is_authority;
 use crate::pattern;
 use crate::plan::{
     AuthWay, PathChange, PlannedAction, PlannedCache, PlannedRedirect, PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream,
@@ -292,10 +293,7 @@ fn upstream(
 
 fn is_target(url: &str) -> bool {
     let host = url.split_once("://").map_or("", |(_, rest)| rest);
-    let port = host.rsplit_once(':').map(|(_, port)| port);
-    !host.is_empty()
-        && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
-        && port.is_none_or(|port| port.ends_with(']') || port.parse::<u16>().is_ok_and(|port| port > 0))
+    is_authority(host)
 }
 
 /// The service that an `auth_request` asks.

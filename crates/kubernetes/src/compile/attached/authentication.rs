@@ -77,7 +77,7 @@ pub(super) fn effect(
             headers.iter().map(|written| (written.header.as_str(), format!("$tyk_context.jwt_claims_{}", written.claim))).collect();
         merge(&mut document, json!({"enable_context_vars": true, "version_data": version(json!({"global_headers": set}))}));
     }
-    Ok(Effect { members: members(document), unresolved })
+    Ok(Effect { members: members(document), unresolved, ..Effect::default() })
 }
 
 type FoundKeys = (Vec<KeyFromSecret>, Option<Fault>);

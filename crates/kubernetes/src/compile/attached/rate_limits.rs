@@ -58,7 +58,7 @@ pub(super) fn effect(settings: &RateLimitSettings) -> Result<Effect, Fault> {
         exempt.iter().try_for_each(|text| address(text))?;
         own.insert("concurrency".to_owned(), json!({"per_address": per_address, "exempt": exempt}));
     }
-    Ok(Effect { members: members(json!({"tollgate": own})), unresolved: None })
+    Ok(Effect { members: members(json!({"tollgate": own})), ..Effect::default() })
 }
 
 /// Names the counters of limits: wherever a route is served, they are the same.

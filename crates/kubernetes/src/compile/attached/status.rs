@@ -19,11 +19,17 @@ pub(in crate::compile) fn statuses_of_policies<'a, 'c>(
     let used_at = gateways_of_routes(compiled);
     let rejected = of_policies(compiled, &report.rejected, "does not serve");
     let warned = of_policies(compiled, &report.warned, "warns of");
+    let only_connecting = only_connecting(compiled);
     let said = compiled.attached.all.iter().enumerate().map(|(place, policy)| {
         let own = policy.effect.as_ref().err().cloned();
         let fault = own.or_else(|| rejected.get(&place).map(|why| Fault::new("Invalid", why.clone())));
-        let warning = warned.get(&place).filter(|_| fault.is_none());
-        let warning = warning.map(|why| Condition::is("PartiallyInvalid", "UnsupportedValue").with_message(why.clone()));
+        let backend =
+            only_connecting.get(&policy.metadata.key().to_string()).filter(|_| policy.kind == ResourceKind::TrafficPolicy);
+        let backend = backend.map(|backend| {
+            format!("backendHealth.active.path has no effect on {backend}: what speaks HTTP/2 without TLS is only connected to")
+        });
+        let warning = warned.get(&place).cloned().or(backend).filter(|_| fault.is_none());
+        let warning = warning.map(|why| Condition::is("PartiallyInvalid", "UnsupportedValue").with_message(why));
         let conditions = ancestors(policy, compiled, &used_at).into_iter().map(|(ancestor, missing)| {
             let accepted = Condition::unless("Accepted", "Accepted", fault.as_ref().or(missing.as_ref()));
             let resolved = Condition::unless("ResolvedRefs", "ResolvedRefs", policy.unresolved.as_ref());
@@ -32,6 +38,16 @@ pub(in crate::compile) fn statuses_of_policies<'a, 'c>(
         (policy, conditions.collect())
     });
     said.collect()
+}
+
+/// Backends that cannot be asked as a policy says, by the names of the policies.
+fn only_connecting(compiled: &Compiled<'_>) -> BTreeMap<String, String> {
+    let backends = compiled.documents.backends.iter();
+    let asked = backends.filter(|(_, backend)| {
+        backend.get("protocol") == Some(&json!("h2c")) && backend.pointer("/checks/path").is_some_and(|path| path != "")
+    });
+    let named = asked.filter_map(|(name, _)| name.rsplit_once('+'));
+    named.map(|(backend, policy)| (policy.to_owned(), backend.to_owned())).collect()
 }
 
 /// What the gateway says of definitions, by the places of their policies. Which one is meant, its own words say.

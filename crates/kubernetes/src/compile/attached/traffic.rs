@@ -1,5 +1,6 @@
 //! What a TrafficPolicy makes of definitions.
 
+use super::backend_health::backend_members;
 use super::{Effect, invalid, members, merge, version};
 use crate::compile::http::milliseconds;
 use crate::conditions::Fault;
@@ -83,7 +84,8 @@ pub(super) fn effect(settings: &TrafficSettings) -> Result<Effect, Fault> {
         let seconds = timeout_ms as f64 / 1000.0;
         merge(&mut document, json!({"version_data": version(json!({"global_enforce_timeout": seconds}))}));
     }
-    Ok(Effect { members: members(document), unresolved: None })
+    let backend_members = settings.backend_health.as_ref().map(backend_members).transpose()?.unwrap_or_default();
+    Ok(Effect { members: members(document), backend_members, unresolved: None })
 }
 
 /// # Errors

@@ -97,6 +97,9 @@ pub(super) fn read(annotations: &BTreeMap<String, String>) -> IngressSettings {
             (Ok(()), Fate::Missing) => settings.note(name, ReportOutcome::NotCarried, row.becomes),
         }
     }
+    for name in settings.serve_without.clone().iter().filter(|name| !rows().any(|row| row.name == name.as_str())) {
+        settings.note(SERVE_WITHOUT, ReportOutcome::NotCarried, &format!("{name:?} is the name of no annotation that is known"));
+    }
     firewall::resolve(&mut settings);
     responses::resolve(&mut settings);
     settings

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 pub(super) enum BackendPlace {
     /// Its name in the table of backends.
     Named(String),
+    /// The same in the place of one without endpoints: it gets these headers.
+    InPlace { name: String, headers: Value },
     /// A host that is no part of the cluster.
     Elsewhere(String),
 }
@@ -15,6 +17,7 @@ impl BackendPlace {
     pub(super) fn document(&self, weight: Option<u64>) -> Value {
         let mut document = match self {
             BackendPlace::Named(name) => json!({"backend": name}),
+            BackendPlace::InPlace { name, headers } => json!({"backend": name, "request_headers": {"set": headers}}),
             BackendPlace::Elsewhere(url) => json!({"url": url}),
         };
         if let (Some(weight), Value::Object(members)) = (weight, &mut document) {

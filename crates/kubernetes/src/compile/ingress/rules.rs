@@ -150,9 +150,41 @@ impl<'c> RuleMaker<'_, 'c> {
     }
 
     /// Where a backend is.
-    fn backend(&mut self, draft: &IngressDraft<'c>, backend: &IngressBackend) -> Result<BackendPlace, String> {
-        let namespace = &draft.object.metadata.namespace;
-        service_backend(self, namespace, &draft.object.metadata.name, backend, &draft.settings)
+    fn backend(&mut self, draft: &mut IngressDraft<'c>, backend: &IngressBackend) -> Result<BackendPlace, String> {
+        let object = draft.object;
+        let (namespace, ingress) = (&object.metadata.namespace, &object.metadata.name);
+        let place = service_backend(self, namespace, ingress, backend, &draft.settings)?;
+        let (BackendPlace::Named(name), Some(default)) = (&place, draft.settings.default_backend.clone()) else { return Ok(place) };
+        let endpoints = self.used.documents.get(name).and_then(|document| document.get("endpoints")?.as_array());
+        if endpoints.is_none_or(|endpoints| !endpoints.is_empty()) {
+            return Ok(place);
+        }
+        let first = self.cluster.services.get(&Key::new(namespace, &default)).and_then(|service| service.spec.ports.first());
+        let found = match first.map(|port| port.port) {
+            Some(port) => named_backend(self, namespace, &default, port, Traffic::Http),
+            None => Err(format!("the Service {namespace}/{default} does not exist, or has no port")),
+        };
+        match found {
+            Ok(name) => {
+                let service = backend.service.as_ref();
+                let port = service.map(|service| match service.port.name.as_str() {
+                    "" => service.port.number.to_string(),
+                    name => name.to_owned(),
+                });
+                let headers = json!([
+                    {"name": "X-Code", "value": "503"},
+                    {"name": "X-Namespace", "value": namespace},
+                    {"name": "X-Ingress-Name", "value": ingress},
+                    {"name": "X-Service-Name", "value": service.map(|service| service.name.clone()).unwrap_or_default()},
+                    {"name": "X-Service-Port", "value": port.unwrap_or_default()},
+                ]);
+                Ok(BackendPlace::InPlace { name, headers })
+            }
+            Err(why) => {
+                draft.settings.replace("default-backend", ReportOutcome::NotCarried, &why);
+                Ok(place)
+            }
+        }
     }
 }
 

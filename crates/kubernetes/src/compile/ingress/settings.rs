@@ -56,6 +56,8 @@ pub(super) struct IngressSettings {
     pub redirects_www: bool,
     pub aliases: Vec<String>,
     pub backend: BackendSettings,
+    /// The service that answers while another one has no endpoints.
+    pub default_backend: Option<String>,
     pub body_bytes_max: Option<u64>,
     pub retries: Map<String, Value>,
     pub answer_ms: Option<u64>,
@@ -135,15 +137,19 @@ impl IngressSettings {
         self.report.push(ReportLine { subject: subject.to_owned(), outcome, reason: reason.to_owned() });
     }
 
+    /// What was said of it before is not so.
+    pub(super) fn replace(&mut self, subject: &str, outcome: ReportOutcome, reason: &str) {
+        self.report.retain(|line| line.subject != subject);
+        self.note(subject, outcome, reason);
+    }
+
     /// Something that protects can't be carried over: the paths are closed, unless somebody says that they may be served without it.
     pub(super) fn close(&mut self, annotation: &str, why: &str) {
-        // What was said of it before is not so.
-        self.report.retain(|line| line.subject != annotation);
         if self.serve_without.iter().any(|name| name == annotation) {
             let reason = format!("{why}; the paths are served without it");
-            return self.note(annotation, ReportOutcome::NotCarried, &reason);
+            return self.replace(annotation, ReportOutcome::NotCarried, &reason);
         }
-        self.note(annotation, ReportOutcome::Closed, why);
+        self.replace(annotation, ReportOutcome::Closed, why);
         self.closed.get_or_insert_with(|| format!("{annotation}: {why}"));
     }
 

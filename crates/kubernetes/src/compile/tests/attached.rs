@@ -1,3 +1,4 @@
+mod backend_health;
 mod keys;
 
 use super::{BASE, ListenerStates, conditions, with};

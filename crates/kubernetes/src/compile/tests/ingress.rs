@@ -556,3 +556,47 @@ fn thousands_of_hosts_have_their_certificates_at_one_address() {
     });
     assert_eq!(listeners, 2_000);
 }
+
+const NO_ENDPOINTS: &str = "kind: Service\nmetadata: {name: none, namespace: default}\nspec: {ports: [{name: web, port: 8080}]}";
+
+#[test]
+fn the_default_backend_answers_while_a_service_has_no_endpoints() {
+    let to = |service: &str, default: &str| {
+        let spec = path("/", "Prefix").replace("name: echo", &format!("name: {service}"));
+        let annotations = format!("nginx.ingress.kubernetes.io/default-backend: {default}");
+        let manifests = [NO_ENDPOINTS.to_owned(), ingress("i", &annotations, &spec)];
+        let manifests: Vec<&str> = manifests.iter().map(String::as_str).collect();
+        let lines = served(&manifests);
+        let backends = lines.lines().find(|line| line.contains("backends")).unwrap_or_default().trim().to_owned();
+        (backends, report(&manifests, "i"))
+    };
+    let (backends, said) = to("none", "echo");
+    let headers = r#"{"name":"X-Code","value":"503"},{"name":"X-Namespace","value":"default"},{"name":"X-Ingress-Name","value":"i"},{"name":"X-Service-Name","value":"none"},{"name":"X-Service-Port","value":"web"}"#;
+    let expected = format!(r#"{{"backends":[{{"backend":"default/echo:8080","request_headers":{{"set":[{headers}]}}}}]"#);
+    assert!(backends.starts_with(&expected), "{backends}");
+    assert_eq!(said[0].0, ReportOutcome::Carried, "{said:?}");
+    let (backends, said) = to("echo", "none");
+    assert!(backends.starts_with(r#"{"backends":[{"backend":"default/echo:8080"}]"#), "{backends}");
+    assert_eq!(said[0].0, ReportOutcome::Carried, "{said:?}");
+    for (default, why) in
+        [("gone", "the Service default/gone does not exist, or has no port"), ("'a b'", "is no name of a service")]
+    {
+        let (backends, said) = to("none", default);
+        assert!(backends.starts_with(r#"{"backends":[{"backend":"default/none:8080"}]"#), "{backends}");
+        let [(ReportOutcome::NotCarried, subject, reason)] = said.as_slice() else { panic!("{said:?}") };
+        assert!(subject == "default-backend" && reason.contains(why), "{said:?}");
+    }
+}
+
+#[test]
+fn names_that_are_served_without_must_be_known() {
+    let annotations = "tollgate.dev/serve-without: 'server-snippet, server-snipet', nginx.ingress.kubernetes.io/server-snippet: x";
+    let said = report(&[&ingress("i", annotations, &path("/", "Prefix"))], "i");
+    let of = |subject: &str| said.iter().find(|(_, known, _)| known == subject).cloned().unwrap_or_else(|| panic!("{said:?}"));
+    assert_eq!(of("server-snippet").0, ReportOutcome::NotCarried);
+    let (outcome, _, reason) = of("tollgate.dev/serve-without");
+    assert_eq!(
+        (outcome, reason.as_str()),
+        (ReportOutcome::NotCarried, "\"server-snipet\" is the name of no annotation that is known")
+    );
+}

@@ -26,6 +26,8 @@ pub(crate) struct TrafficSettings {
     pub firewall: Option<FirewallPolicySettings>,
     /// Backends that fail get no requests for a while.
     pub circuit_breaker: Option<CircuitBreakerSettings>,
+    /// Endpoints of backends that fail, or whose checks do, get no requests for a while.
+    pub backend_health: Option<BackendHealthSettings>,
     /// Other responses in place of errors; the first that fits counts.
     #[schemars(length(max = 16))]
     pub errors: Vec<ErrorRule>,
@@ -162,6 +164,76 @@ pub(crate) struct CircuitBreakerSettings {
     /// No single requests look meanwhile whether the backend works again.
     #[serde(default)]
     pub without_probes: bool,
+}
+
+/// The health of the endpoints of backends. Each policy has its own view of them, at each gateway.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.passive) || has(self.active)", "message": "name passive or active"},
+])))]
+pub(crate) struct BackendHealthSettings {
+    /// Responses to requests of clients take endpoints out.
+    pub passive: Option<PassiveHealthSettings>,
+    /// The gateway asks each endpoint whether it works.
+    pub active: Option<ActiveHealthSettings>,
+}
+
+/// What takes an endpoint out, and for how long. A fault is a connection that fails, a response that is late, or one with a status of the list.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schemars(extend("x-kubernetes-validations" = json!([
+    {"rule": "has(self.consecutiveFailures) || has(self.failurePercent)", "message": "name consecutiveFailures or failurePercent"},
+])))]
+pub(crate) struct PassiveHealthSettings {
+    /// Faults in a row.
+    #[schemars(range(min = 1, max = 1000))]
+    pub consecutive_failures: Option<u32>,
+    /// Share of faults in an interval.
+    #[schemars(range(min = 1, max = 100))]
+    pub failure_percent: Option<u32>,
+    /// Requests that an interval needs before the share counts; 20 by default.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub min_requests: Option<u64>,
+    /// Length of an interval, such as `10s`; `1s` by default.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub interval: Option<String>,
+    /// Statuses that are faults; 500, 502, 503 and 504 by default.
+    #[schemars(length(min = 1, max = 16), inner(range(min = 100, max = 599)))]
+    pub statuses: Option<Vec<u16>>,
+    /// How long an endpoint is out, such as `30s`; `1s` by default. It doubles with each time that follows soon.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub eject_for: Option<String>,
+    /// The longest time; `1m` by default, or `ejectFor` if that is longer.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub max_eject_for: Option<String>,
+    /// The largest share of the endpoints that is out for faults; 50 by default.
+    #[schemars(range(min = 1, max = 100))]
+    pub max_ejected_percent: Option<u32>,
+}
+
+/// How each endpoint is asked.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ActiveHealthSettings {
+    /// Path of a GET request; without it, the gateway only connects.
+    #[schemars(length(max = 1024), regex(pattern = "^/[!-~]*$"))]
+    pub path: Option<String>,
+    /// Time between two checks, such as `10s`; `5s` by default.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub interval: Option<String>,
+    /// Time limit of a check; `2s` by default.
+    #[schemars(length(max = 16), regex(pattern = "^([0-9]+(h|m|s|ms))+$"))]
+    pub timeout: Option<String>,
+    /// Good checks in a row after which an endpoint gets requests again; 2 by default.
+    #[schemars(range(min = 1, max = 100))]
+    pub healthy_threshold: Option<u32>,
+    /// Failed checks in a row after which it gets none; 3 by default.
+    #[schemars(range(min = 1, max = 100))]
+    pub unhealthy_threshold: Option<u32>,
+    /// Statuses that are good; 200 to 399 by default.
+    #[schemars(length(min = 1, max = 32), inner(range(min = 100, max = 599)))]
+    pub statuses: Option<Vec<u16>>,
 }
 
 /// The firewall.

@@ -18,7 +18,6 @@ pub(super) const ROWS: &[AnnotationRow] = &[
     row("global-rate-limit-ignored-cidrs", Missing, "see global-rate-limit", NOTHING),
     row("limit-rate", Missing, NO_BANDWIDTH, NOTHING),
     row("limit-rate-after", Missing, NO_BANDWIDTH, NOTHING),
-    row("default-backend", Missing, NO_PAGES, NOTHING),
     row("custom-http-errors", Missing, NO_PAGES, NOTHING),
     row("disable-proxy-intercept-errors", Missing, NO_PAGES, NOTHING),
     row("custom-headers", Missing, "headers can't come from a ConfigMap", NOTHING),

@@ -119,8 +119,7 @@ pub(super) fn resolve(settings: &mut IngressSettings) {
         None => Err("proxy-redirect-to is missing".to_owned()),
     };
     if let Err(why) = outcome {
-        settings.report.retain(|line| line.subject != REDIRECT_FROM);
-        settings.note(REDIRECT_FROM, ReportOutcome::NotCarried, &why);
+        settings.replace(REDIRECT_FROM, ReportOutcome::NotCarried, &why);
     }
 }
 

@@ -10,6 +10,18 @@ const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE
 
 pub(super) const ROWS: &[AnnotationRow] = &[
     row(
+        "default-backend",
+        Carried,
+        "while the service of a path has no endpoint that is ready, the first port of this one answers. It gets `X-Code: 503`, `X-Namespace`, `X-Ingress-Name`, `X-Service-Name` and `X-Service-Port`",
+        |value, settings| {
+            if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+                return Err(format!("{value:?} is no name of a service in its namespace"));
+            }
+            settings.default_backend = Some(value.to_owned());
+            Ok(())
+        },
+    ),
+    row(
         "rewrite-target",
         Carried,
         "the path for the backend, with `$1` for groups of the path. Paths of the host are expressions",

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Connection, Definition, Gateway, Upstream, api, reply};
+use super::harness::{Client, Definition, Gateway, Upstream, api, reply};
 
 const MODES: [&[&str]; 4] = [
     &[],
@@ -92,12 +92,13 @@ fn echo() -> Upstream {
 /// Asks on one connection as long as it stays open.
 struct Asker<'g> {
     gateway: &'g Gateway,
-    open: Option<Connection>,
+    open: Option<Client<'g>>,
 }
 
 impl Asker<'_> {
     fn ask(&mut self, request: &str) -> (u16, String) {
-        let mut connection = self.open.take().unwrap_or_else(|| self.gateway.connect());
+        let gateway = self.gateway;
+        let mut connection = self.open.take().unwrap_or_else(|| gateway.connect());
         let response = connection.ask(request);
         let answer = (response.status, response.text());
         if !response.announces_close() {

@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::{Definition, Gateway, Upstream, api};
-use crate::keys::{call, create, session_for};
-use crate::openapi_definitions::{document, extended};
+use super::harness::keys::{call, create, session_for};
+use super::harness::openapi::{document, extended};
+use super::harness::{Definition, Gateway, Upstream, api};
 
 fn code(script: &str) -> String {
     STANDARD.encode(script)

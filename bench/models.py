@@ -26,6 +26,8 @@ from rig import Rig, RigError, Server
 
 PASSED_RATIO_MAX = 1.3
 TRANSLATED_RATIO_MAX = 2.0
+# How many times what a stream that passes costs LiteLLM takes at least.
+LITELLM_RATIO_MIN = 20
 ADDED_FIRST_MS_MAX = 1.0
 BODY_BYTES = 1024
 # What holds a stream open without a word.
@@ -49,6 +51,7 @@ class Figures:
     cpu_us: float
     first_p50_us: float
     first_p99_us: float
+    gap_p50_us: float
     gap_p99_us: float
 
 
@@ -157,7 +160,7 @@ def load(rig: Rig, args: argparse.Namespace, way: Way, tokens: int, pacing: list
     if not answered or set(told["status"]) != {"200"} or told["error_messages"] or events < answered * tokens:
         raise RigError(f"{way.name}: {answered} answers, {events} events, {told['status']}, {told['error_messages']}")
     first, gap = told["events"]["first"], told["events"]["gap"]
-    return Figures(used.cpu_ns / 1000 / answered, first["p50_us"], first["p99_us"], gap["p99_us"])
+    return Figures(used.cpu_ns / 1000 / answered, first["p50_us"], first["p99_us"], gap["p50_us"], gap["p99_us"])
 
 
 def median(rounds: list[Figures]) -> Figures:
@@ -166,10 +169,10 @@ def median(rounds: list[Figures]) -> Figures:
 
 def report(args: argparse.Namespace, results: dict[str, Figures]) -> None:
     print(f"\n{BODY_BYTES} bytes in, {args.tokens} tokens out with {args.pause} between, {args.conns} streams at a time")
-    print(f"  {'':22} {'CPU/stream':>12} {'ratio':>7} {'first p50':>12} {'first p99':>12} {'gap p99':>12}")
+    print(f"  {'':22} {'CPU/stream':>12} {'ratio':>7} {'first p50':>12} {'first p99':>12} {'gap p50':>12} {'gap p99':>12}")
     plain = results["API without models"].cpu_us
     for name, figures in results.items():
-        times = (figures.first_p50_us, figures.first_p99_us, figures.gap_p99_us)
+        times = (figures.first_p50_us, figures.first_p99_us, figures.gap_p50_us, figures.gap_p99_us)
         print(f"  {name:22} {figures.cpu_us:9.0f} us {figures.cpu_us / plain:7.2f}" + "".join(f" {us / 1000:9.2f} ms" for us in times))
 
 
@@ -207,6 +210,8 @@ def verdict(results: dict[str, Figures], calm: dict[str, Figures]) -> int:
         wrong.append(f"a stream that passes costs more than {PASSED_RATIO_MAX} of one without models")
     if translated.cpu_us > TRANSLATED_RATIO_MAX * plain.cpu_us:
         wrong.append(f"a stream that is translated costs more than {TRANSLATED_RATIO_MAX} of one without models")
+    if (litellm := results.get("LiteLLM")) and passed.cpu_us > litellm.cpu_us / LITELLM_RATIO_MIN:
+        wrong.append(f"a stream that passes costs more than 1/{LITELLM_RATIO_MIN} of LiteLLM's")
     if calm and calm["passed"].first_p99_us - calm["API without models"].first_p99_us > ADDED_FIRST_MS_MAX * 1000:
         wrong.append(f"more than {ADDED_FIRST_MS_MAX} ms are added to the time to the first token (p99)")
     for line in wrong:

@@ -12,8 +12,8 @@ text[at]!==":"&&fail("a colon is missing"),at+=1,members.push({name,from:start,v
 "]")return at+=1,{kind:"array",from,to:at,items};fail(at>=text.length?"a closing bracket is missing":"a comma or a closing bracket is missing")}}if(first==='"')
 return string(),{kind:"value",from,to:at};let word=/^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)/.exec(text.slice(at,at+400))?.[0];return word||fail(
 at>=text.length?"the document ends too early":"a value is expected here"),at+=word.length,{kind:"value",from,to:at}};try{let root=value(0);return space(),at<text.
-length?{at,message:"something follows the end of the document"}:root}catch(fault){if(typeof fault=="object"&&fault&&"at"in fault)return fault;throw fault}}function layout(text){
-let depth=0,result="",line=()=>`
+length?{at,message:"something follows the end of the document"}:root}catch(fault2){if(typeof fault2=="object"&&fault2&&"at"in fault2)return fault2;throw fault2}}
+function layout(text){let depth=0,result="",line=()=>`
 ${"  ".repeat(depth)}`;for(let[token2]of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g))token2==="{"||token2==="["?(depth+=1,result+=token2+line()):
 token2==="}"||token2==="]"?(depth-=1,result=/[{[]\s*$/.test(result)?result.trimEnd()+token2:result+line()+token2):token2===","?result+=token2+line():result+=token2===
 ":"?": ":token2;return`${result}
@@ -56,7 +56,42 @@ current.redo(),save:()=>current.current.save()}),editor.current.problems(current
 ()=>{gone=!0,editor.current?.end(),editor.current=null}},[]),S(()=>{editor.current?.set(props.text)},[props.text,ready]),S(()=>{editor.current?.problems(props.problems)},
 [props.problems,ready]),S(()=>{editor.current?.theme()},[dark.value,ready]),S(()=>{props.reveal&&editor.current?.reveal(props.reveal.at)},[props.reveal,ready]),
 failure?i($,{children:[i(ErrorBox,{failure:"The editor could not be loaded. The text can be changed here without it."}),i("textarea",{"aria-label":props.label,rows:24,
-value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i("div",{class:"code",ref:host})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
+value:props.text,readOnly:props.readOnly,onInput:event=>props.change(event.currentTarget.value)})]}):i("div",{class:"code",ref:host})}var UNITS=[["tokens","tokens"],["prompt_tokens","prompt tokens"],["completion_tokens","completion tokens"],["cached_tokens","cached tokens"],["reasoning_tokens",
+"reasoning tokens"],["usd","US dollars"],["requests","requests"]],PERIODS=["minute","hour","day","month"],NAME=/^[A-Za-z0-9_.-]{1,64}$/,amount=(value,unit)=>unit===
+"usd"?usd(value):count(value),unitWords=unit=>unit==="usd"?"":`${UNITS.find(([id])=>id===unit)?.[1]??unit} `;function fault(budgets){let wrong=budgets.find(one=>!NAME.
+test(one.name));if(wrong)return wrong.name?`“${visible(wrong.name)}” is no name: letters, digits, “-”, “_” and “.”`:"Each budget needs a name.";
+let twice=budgets.find((one,at)=>budgets.findIndex(other=>other.name===one.name)!==at);if(twice)return`Two budgets are called “${twice.name}”.`;let none=budgets.
+find(one=>!(one.max>0));return none?`“${none.name}” needs a number above 0.`:null}function BudgetForm({budgets,set:set2,readOnly,holders}){let change=(at,with_)=>set2(
+budgets.map((one,index)=>index===at?{...one,...with_}:one));return i($,{children:[budgets.map((one,at)=>i("fieldset",{class:"field wide",disabled:readOnly,children:[
+i("legend",{class:"sr",children:["Budget ",at+1]}),i("div",{class:"form",children:[i(Field,{label:"Name",children:i("input",{value:one.name,maxLength:64,onInput:event=>change(
+at,{name:event.currentTarget.value})})}),i(Field,{label:"At most",children:i("input",{type:"number",min:0,step:"any",value:one.max>0?one.max:"",onInput:event=>change(
+at,{max:Number(event.currentTarget.value)})})}),i(Field,{label:"Of",children:i("select",{value:one.unit??"tokens",onChange:event=>change(at,{unit:event.currentTarget.
+value}),children:UNITS.map(([id,name])=>i("option",{value:id,children:name},id))})}),i(Field,{label:"In a",children:i("select",{value:one.per??"day",onChange:event=>change(
+at,{per:event.currentTarget.value}),children:PERIODS.map(period=>i("option",{children:period},period))})}),holders&&i(Field,{label:"Whose",children:i("select",{
+value:one.of??holders[0][0],onChange:event=>change(at,{of:event.currentTarget.value}),children:[...holders,...one.of&&!holders.some(([id])=>id===one.of)?[[one.of,
+one.of]]:[]].map(([id,name])=>i("option",{value:id,children:visible(name)},id))})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:!!one.
+soft,onChange:()=>change(at,{soft:one.soft?void 0:!0})}),"soft: answers that have begun may exceed it"]}),!readOnly&&i(Button,{icon:"trash",kind:"quiet","aria-l\
+abel":`Remove budget ${at+1}`,onClick:()=>set2(budgets.filter((_,index)=>index!==at)),children:"Remove"})]})]},at)),budgets.length===0&&i("p",{class:"field wide",
+children:"No budget of its own."}),!readOnly&&budgets.length<16&&i("div",{class:"wide",children:i(Button,{icon:"plus",onClick:()=>set2([...budgets,{name:"",max:0,
+unit:"tokens",per:"month"}]),children:"Add a budget"})})]})}function KeyBudgets({path,own,can,save}){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??[],named={
+key:decodeURIComponent(id),...Object.fromEntries(new URLSearchParams(by))},loaded2=useLoaded(()=>get(`llm/budgets${query(named)}`),[path,JSON.stringify(own)]),[
+edited,setEdited]=w(null),[failure,setFailure]=w(null),rows=loaded2.value?.budgets??[],reset=async name=>{setFailure(null);try{await call("DELETE",`llm/budgets/${segment(
+name)}${query(named)}`),say("ok","The budget begins anew."),loaded2.again()}catch(failed){setFailure(failed)}},wrong=edited&&fault(edited);return i(Panel,{title:"\
+Budgets of language models",class:"after",actions:can&&i(Button,{onClick:()=>setEdited(own),children:own.length?"Change its own":"Give it one"}),children:[failure||
+loaded2.failure?i(ErrorBox,{failure:failure??loaded2.failure,retry:()=>{setFailure(null),loaded2.again()}}):null,rows.length===0?i("div",{class:"empty small",children:loaded2.
+value?"None: models may be used as far as its limits allow.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[i("the\
+ad",{children:i("tr",{children:[i("th",{scope:"col",children:"Budget"}),!narrow.value&&i("th",{scope:"col",children:"Of"}),i("th",{scope:"col",class:"number",children:"\
+Spent"}),i("th",{scope:"col",class:"number",children:"At most"}),i("th",{scope:"col",children:"Ends"}),can&&i("th",{scope:"col",children:i("span",{class:"sr",children:"\
+Reset"})})]})}),i("tbody",{children:rows.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:one.name})," ",i("small",{children:[one.soft?
+"soft":"hard",", ",unitWords(one.unit),"a ",one.per]})]}),!narrow.value&&i("td",{children:holder(one)}),i("td",{class:`number ${one.spent!=null&&one.spent>=one.
+max?"bad":""}`,children:one.spent==null?i("small",{title:"It depends on a claim of the request",children:UNKNOWN}):amount(one.spent,one.unit)}),i("td",{class:"n\
+umber",children:amount(one.max,one.unit)}),i("td",{children:one.ends?i(Ago,{at:one.ends}):UNKNOWN}),can&&i("td",{children:one.spent!=null&&(one.of==="key"||!one.
+holder)&&i(Button,{kind:"quiet","aria-label":`Reset ${one.name}`,onClick:()=>{reset(one.name)},children:"Reset"})})]},`${one.of} ${one.holder} ${one.name}`))})]})}),
+edited&&i(Dialog,{title:"Its own budgets",wide:!0,close:()=>setEdited(null),footer:i($,{children:[i("span",{children:wrong}),i(Button,{onClick:()=>setEdited(null),
+children:"Cancel"}),i(Button,{kind:"primary",disabled:!!wrong,onClick:()=>{save(edited).then(()=>setEdited(null))},children:"Save"})]}),children:[edited.length===
+0&&i(Empty,{title:"It has none of its own.",children:"Those of its policies, its organisation and the API hold all the same."}),i("div",{class:"form",children:i(
+BudgetForm,{budgets:edited,set:setEdited})})]})]})}function holder({of:of2,holder:id}){if(!id)return"the key";let page=of2==="policy"||of2==="key"?null:of2==="a\
+pi"?link(["apis",id]):null;return i($,{children:[of2==="key"?"the key, by":of2," ",page?i("a",{href:page,children:i(Text,{children:id})}):i(Text,{children:id})]})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
 ten_path",name:"Listen path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},
 {path:"proxy.strip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the \
 upstream",kind:"flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"pr\
@@ -70,18 +105,20 @@ ate_limit.per",name:"per seconds",kind:"number",min:0},{path:"disable_rate_limit
 name:"Quotas of keys apply",kind:"flag",inverse:!0}]},{title:"More",inputs:[{path:"CORS.enable",name:"Answer browsers of other origins (CORS)",kind:"flag"},{path:"\
 CORS.allowed_origins",name:"Allowed origins, one a line",kind:"lines"},{path:"cache_options.enable_cache",name:"Cache responses",kind:"flag"},{path:"cache_optio\
 ns.cache_timeout",name:"for seconds",kind:"number",min:0},{path:"do_not_track",name:"Record requests",kind:"flag",inverse:!0},{path:"tags",name:"Tags, one a lin\
-e",kind:"lines"}]}];function DefinitionForm({text,change,readOnly,problems,broken}){let values=b(()=>broken?null:Object.fromEntries(SECTIONS.flatMap(section=>section.
-inputs).map(input=>[input.path,valueAt(text,input.path.split("."))])),[text,broken]);if(!values)return i(Panel,{title:"Form",children:i("div",{class:"body",children:i(
-Note,{tone:"bad",icon:"alert",children:"The text is not JSON at the moment, so the form has nothing to show. Correct the marked line, or undo."})})});let elsewhere=problems.
-filter(one=>!SECTIONS.some(section=>section.inputs.some(input=>one.path===`$.${input.path}`)));return i(Panel,{title:"Form",note:"other fields stay as they are",
-actions:elsewhere.length?i(Badge,{tone:"warn",children:[elsewhere.length," in JSON only"]}):void 0,children:i("div",{class:"body form",children:SECTIONS.map(section=>i(
-$,{children:[i("h3",{children:section.title}),section.inputs.map(input=>i(One,{input,value:values[input.path],readOnly,problem:problems.find(one=>one.path===`$.${input.
-path}`),write:value=>change(set(text,input.path.split("."),value))},input.path))]}))})})}function One({input,value,readOnly,problem,write}){if(input.kind==="fla\
-g"){let on=input.inverse?!value:!!value;return i("label",{class:`choice ${input.wide?"field wide":""}`,children:[i("input",{type:"checkbox",checked:on,disabled:readOnly,
-onChange:()=>write(input.inverse?on:!on)}),input.name]})}if(input.kind==="lines"){let list=Array.isArray(value)?value:[];return list.some(one=>typeof one!="stri\
-ng")?i(Field,{label:input.name,wide:input.wide,hint:"Its entries are not plain texts; change them in the JSON.",children:i("input",{disabled:!0,value:`${list.length}\
- entries`})}):i(Field,{label:input.name,wide:input.wide,error:problem?.message,children:i("textarea",{rows:Math.min(6,Math.max(2,list.length+1)),readOnly,value:list.
-join(`
+e",kind:"lines"}]}],LLM="tollgate.llm";function DefinitionForm({text,change,readOnly,problems,broken}){let values=b(()=>broken?null:Object.fromEntries([...SECTIONS.
+flatMap(section=>section.inputs).map(input=>input.path),LLM].map(path=>[path,valueAt(text,path.split("."))])),[text,broken]);if(!values)return i(Panel,{title:"F\
+orm",children:i("div",{class:"body",children:i(Note,{tone:"bad",icon:"alert",children:"The text is not JSON at the moment, so the form has nothing to show. Corr\
+ect the marked line, or undo."})})});let elsewhere=problems.filter(one=>!SECTIONS.some(section=>section.inputs.some(input=>one.path===`$.${input.path}`)));return i(
+Panel,{title:"Form",note:"other fields stay as they are",actions:elsewhere.length?i(Badge,{tone:"warn",children:[elsewhere.length," in JSON only"]}):void 0,children:i(
+"div",{class:"body form",children:[SECTIONS.map(section=>i($,{children:[i("h3",{children:section.title}),section.inputs.map(input=>i(One,{input,value:values[input.
+path],readOnly,problem:problems.find(one=>one.path===`$.${input.path}`),write:value=>change(set(text,input.path.split("."),value))},input.path))]})),values[LLM]&&
+i($,{children:[i("h3",{children:"Budgets of its language models"}),i(BudgetForm,{budgets:values[LLM].budgets??[],set:list=>change(set(text,["tollgate","llm","bu\
+dgets"],list.length?list:void 0)),readOnly,holders:[["api","all clients together"],["key","each key has its own"]]})]})]})})}function One({input,value,readOnly,
+problem,write}){if(input.kind==="flag"){let on=input.inverse?!value:!!value;return i("label",{class:`choice ${input.wide?"field wide":""}`,children:[i("input",{
+type:"checkbox",checked:on,disabled:readOnly,onChange:()=>write(input.inverse?on:!on)}),input.name]})}if(input.kind==="lines"){let list=Array.isArray(value)?value:
+[];return list.some(one=>typeof one!="string")?i(Field,{label:input.name,wide:input.wide,hint:"Its entries are not plain texts; change them in the JSON.",children:i(
+"input",{disabled:!0,value:`${list.length} entries`})}):i(Field,{label:input.name,wide:input.wide,error:problem?.message,children:i("textarea",{rows:Math.min(6,
+Math.max(2,list.length+1)),readOnly,value:list.join(`
 `),onChange:event=>{let lines2=event.currentTarget.value.split(`
 `).map(line=>line.trim()).filter(Boolean);write(lines2.length||value?lines2:void 0)}})})}return i(Field,{label:input.name,wide:input.wide,hint:input.hint,error:problem?.
 level==="ignored"?void 0:problem?.message,children:i("input",{class:input.kind==="mono"?"mono":"",type:input.kind==="number"?"number":"text",min:input.min,step:"\
@@ -280,14 +317,14 @@ div",{class:"row wide",children:i(Button,{kind:"primary",icon:"play",type:"submi
 {class:"stack",ref:outcome2,children:[i(Failed,{failure,id,secret:asking.key}),found2&&!failure&&i("div",{class:"stack",role:"region","aria-label":"What came of\
  it",children:[i(Verdict,{exchange:found2.exchange}),i(Content,{result:found2.exchange.message?.result}),i("details",{children:[i("summary",{children:"The reque\
 st through the gateway"}),i(Result,{found:found2.exchange.tried,asked:id,secret:asking.key})]})]})]})]}):i(Dialog,{title:"Try a tool",close,children:i(Note,{children:"\
-Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,message,fault}=exchange,refused=tried.steps.find(step=>step.decision==="refus\
-e"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[i("p",
-{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):error?
-i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(error.message??"")})]}):message?isError?"The tool says that it failed":
-"Done":i($,{children:["No result: ",i(Text,{children:fault})]})," ",i("small",{children:["(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(tried.
-took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[", JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&!refused&&
-i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({result}){if(!result)return null;let parts=Array.isArray(result.content)?
-result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,
+Your role can view, not send requests."})})}function Verdict({exchange}){let{tried,message,fault:fault2}=exchange,refused=tried.steps.find(step=>step.decision===
+"refuse"),error=message?.error,isError=message?.result?.isError===!0;return i("div",{class:`why ${error||refused||!message?"bad":isError?"warn":"ok"}`,children:[
+i("p",{children:[refused?i($,{children:["Refused by ",i("b",{children:refused.name}),": ",i(Text,{children:refused.message||refused.cause.replaceAll("_"," ")})]}):
+error?i($,{children:["Error ",i("b",{children:String(error.code)}),": ",i(Text,{children:String(error.message??"")})]}):message?isError?"The tool says that it f\
+ailed":"Done":i($,{children:["No result: ",i(Text,{children:fault2})]})," ",i("small",{children:["(",tried.status?`status ${tried.status}`:"no answer"," in ",duration(
+tried.took_ms*1e3),", at ",i(Text,{children:tried.node}),refused&&error&&i($,{children:[", JSON-RPC error ",String(error.code)]}),")"]})]}),error?.data!==void 0&&
+!refused&&i("pre",{class:"document",tabIndex:0,children:pretty(error.data)})]})}function Content({result}){if(!result)return null;let parts=Array.isArray(result.
+content)?result.content:[];return i($,{children:[parts.length>0&&i("div",{children:[i("h3",{children:"Result"}),parts.map((part,at)=>i("pre",{class:"document",tabIndex:0,
 children:part?.type==="text"?String(part.text).split(`
 `).map(visible).join(`
 `):typeof part?.data=="string"?`${visible(part.type)}, ${visible(part.mimeType)}, ${bytes(part.data.length*.75)}`:pretty(part)},at))]}),result.structuredContent!==
@@ -623,21 +660,22 @@ col",children:"API"}),i("th",{scope:"col",children:"Versions"}),i("th",{scope:"c
 i("tbody",{children:rights.map(([api,right])=>i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["apis",api]),children:i(Text,{children:right.api_name||
 api})})}),i("td",{children:i(Text,{children:(right.versions??[]).join(", ")})}),i("td",{children:right.allowed_urls?.length?i(Text,{mono:!0,children:right.allowed_urls.
 map(one=>`${(one.methods??[]).join(",")} ${one.url}`).join("; ")}):"all"}),i("td",{children:right.limit?.rate>0||right.limit?.quota_max>0?limit(right.limit):"th\
-e key's"})]},api))})]})}),doing==="extend"&&i(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?`Valid until ${full(expires)}\
-.`:"Valid until revoked.")}}),doing==="revoke"&&i(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i($,{children:[i(Button,{onClick:()=>setDoing(
-null),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i("p",{children:["The next request with ",i("b",{children:i(
-Text,{children:key.alias||short(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}async function found(id){let alias=route.
-peek().query.get("alias");for(let path2 of[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`])try{return{...await ask("GET",path2),path:path2}}catch(failure){
-if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}let rows=(alias?await listKeys({q:alias,limit:1e3}):{rows:[]}).rows.filter(row2=>row2.
-hash?row2.hash===id:row2.alias===alias);if(rows.length!==1)throw new Failure(404,rows.length?`${rows.length} keys have this alias.`:"There is no such key.");let path=`\
-keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),path}}async function last(path){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??
-[];return(await get(`usage/last_seen${query({key:decodeURIComponent(id),by:by==="by=id"?"id":void 0,nodes:"all"})}`)).last_seen_unix_s}function refusals(id,alias,path){
-let hash=route.peek().query.get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}
-function Extend({expires=0,save,close}){let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/1e3),until=span2?Math.round(from+span2):0;return i(Dialog,
-{title:"Extend this key",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",onClick:()=>save(until),children:"Exte\
-nd"})]}),children:[expires>0?null:i(Note,{children:"It does not expire now. This gives it an end."}),i(Field,{label:"By",children:i("select",{value:span2,onChange:event=>setSpan(
-Number(event.currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i("option",{value:seconds2,children:name},seconds2)),i("option",{value:0,children:"wit\
-hout end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}var KEYS_MAX2=100,ANSWER_BYTES2=1<<20,SHOW_EVERY_MS=60;function Playground({close}){let known=useLoaded(()=>get("llm/overview"),[0]),apis2=known.value?.apis??[],
+e key's"})]},api))})]})}),!isScoped()&&i(KeyBudgets,{path,own:key.llm_budgets??[],can,save:budgets=>patch({llm_budgets:budgets.length?budgets:null},"The budgets\
+ are saved. They hold from the next request on.")}),doing==="extend"&&i(Extend,{expires:key.expires,close:()=>setDoing(null),save:expires=>{patch({expires},expires?
+`Valid until ${full(expires)}.`:"Valid until revoked.")}}),doing==="revoke"&&i(Dialog,{title:"Revoke this key?",close:()=>setDoing(null),footer:i($,{children:[i(
+Button,{onClick:()=>setDoing(null),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{revoke()},children:"Revoke"})]}),children:i("p",{children:["The nex\
+t request with ",i("b",{children:i(Text,{children:key.alias||short(id)})})," is refused, on every gateway. This cannot be undone; a new key is a new secret."]})})]})}
+async function found(id){let alias=route.peek().query.get("alias");for(let path2 of[`keys/${segment(id)}?by=id`,`keys/${segment(id)}?hashed=true`])try{return{...await ask(
+"GET",path2),path:path2}}catch(failure){if(!(failure instanceof Failure)||![400,404].includes(failure.status))throw failure}let rows=(alias?await listKeys({q:alias,
+limit:1e3}):{rows:[]}).rows.filter(row2=>row2.hash?row2.hash===id:row2.alias===alias);if(rows.length!==1)throw new Failure(404,rows.length?`${rows.length} keys \
+have this alias.`:"There is no such key.");let path=`keys/${segment(rows[0].id)}?${rows[0].by}`;return{...await ask("GET",path),path}}async function last(path){
+let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??[];return(await get(`usage/last_seen${query({key:decodeURIComponent(id),by:by==="by=id"?"id":void 0,nodes:"\
+all"})}`)).last_seen_unix_s}function refusals(id,alias,path){let hash=route.peek().query.get("hash")??(path.includes("hashed")||!path.includes(segment(id))?id:void 0);
+return link(["live"],hash?{key:hash}:alias?{alias}:{key:id})}function Extend({expires=0,save,close}){let[span2,setSpan]=w(2592e3),from=Math.max(expires,Date.now()/
+1e3),until=span2?Math.round(from+span2):0;return i(Dialog,{title:"Extend this key",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,
+{kind:"primary",onClick:()=>save(until),children:"Extend"})]}),children:[expires>0?null:i(Note,{children:"It does not expire now. This gives it an end."}),i(Field,
+{label:"By",children:i("select",{value:span2,onChange:event=>setSpan(Number(event.currentTarget.value)),children:[SPANS.map(([seconds2,name])=>i("option",{value:seconds2,
+children:name},seconds2)),i("option",{value:0,children:"without end"})]})}),i("p",{children:["Until: ",i("b",{children:until?full(until):"revoked"})]})]})}var KEYS_MAX2=100,ANSWER_BYTES2=1<<20,SHOW_EVERY_MS=60;function Playground({close}){let known=useLoaded(()=>get("llm/overview"),[0]),apis2=known.value?.apis??[],
 [api,setApi]=w(""),id=api||apis2[0]||"",definition=useLoaded(()=>id?get(`apis/${segment(id)}`):Promise.resolve(null),[id]);return may("editor")?i(Dialog,{title:"\
 Playground",close,side:!0,children:[known.failure?i(ErrorBox,{failure:known.failure,retry:known.again}):null,definition.failure?i(ErrorBox,{failure:definition.failure,
 retry:definition.again}):null,known.value&&apis2.length===0&&i(Note,{children:["No API has ",i("code",{children:"tollgate.llm"})," yet, so there is no model to \
@@ -696,12 +734,11 @@ body){let said=await response.json().catch(()=>({}));throw new Failure(response.
 `);rest=events2.pop()??"";for(let event of events2){let data=event.slice(event.indexOf(`
 data: `)+7);if(event.startsWith("event: piece")&&take(JSON.parse(data)),event.startsWith("event: end"))return JSON.parse(data)}}}var SPANS3=[["24h","24 h",86400],["7d","7 d",7*86400],["30d","30 d",30*86400],["90d","90 d",90*86400]],SPLITS=[["model","model","model"],["provider","provider",
 "provider"],["key","key","key"],["team","team","team"],["policy","policy","policy"],["org","organisation","org"],["api","API","api_id"]],COLORS=["accent","warn",
-"violet","teal","pink","olive","ok","muted"],ROWS2=50,HAS_UNIT={tokens:"tokens",prompt_tokens:"prompt tokens",completion_tokens:"completion tokens",requests:"re\
-quests"},amount=(value,unit)=>unit==="usd"?usd(value):count(value);function Models(){let q=route.value.query,last2=SPANS3.some(([id])=>id===q.get("last"))?q.get(
-"last"):"30d",seconds2=SPANS3.find(([id])=>id===last2)[2],by=SPLITS.some(([id])=>id===q.get("split"))?q.get("split"):"model",filters=Object.fromEntries(SPLITS.flatMap(
-([,,name2])=>q.get(name2)?[[name2,q.get(name2)]]:[])),[trying,setTrying]=w(!1),turn=Math.floor(tick.value/15),asked=JSON.stringify([last2,by,filters]),of2=members=>get(
-`llm/spend${query({last:last2,nodes:"all",...filters,...members})}`,{byItself:!0}),table=useLoaded(()=>of2({by,top:ROWS2}),[asked,turn]),timed=useLoaded(()=>of2(
-{by:"time",split:by,step:seconds2>3*86400?"1d":"1h",top:1e4}),[asked,turn]),name=SPLITS.find(([id])=>id===by)[1],none=table.failure instanceof Failure&&table.failure.
+"violet","teal","pink","olive","ok","muted"],ROWS2=50;function Models(){let q=route.value.query,last2=SPANS3.some(([id])=>id===q.get("last"))?q.get("last"):"30d",
+seconds2=SPANS3.find(([id])=>id===last2)[2],by=SPLITS.some(([id])=>id===q.get("split"))?q.get("split"):"model",filters=Object.fromEntries(SPLITS.flatMap(([,,name2])=>q.
+get(name2)?[[name2,q.get(name2)]]:[])),[trying,setTrying]=w(!1),turn=Math.floor(tick.value/15),asked=JSON.stringify([last2,by,filters]),of2=members=>get(`llm/sp\
+end${query({last:last2,nodes:"all",...filters,...members})}`,{byItself:!0}),table=useLoaded(()=>of2({by,top:ROWS2}),[asked,turn]),timed=useLoaded(()=>of2({by:"t\
+ime",split:by,step:seconds2>3*86400?"1d":"1h",top:1e4}),[asked,turn]),name=SPLITS.find(([id])=>id===by)[1],none=table.failure instanceof Failure&&table.failure.
 status===404,failure=none?null:table.failure??timed.failure,found2=table.value,missing=found2?.missing??[];return i($,{children:[i("div",{class:"page-head",children:[
 i("h1",{class:"page",children:"Models"}),may("editor")&&i(Button,{kind:"primary",icon:"play",class:"push",onClick:()=>setTrying(!0),children:"Playground"})]}),i(
 "div",{class:"toolbar",children:[i("div",{class:"segments",role:"group","aria-label":"Span",children:SPANS3.map(([id,title])=>i("button",{type:"button","aria-pr\
@@ -749,14 +786,14 @@ standing},key)]:(one.teams??[]).map(({team,standing})=>i(BudgetRow,{budget:one,t
 let{unit,per,max,used,left,to,forecast,soft}=standing,share=used!=null&&max>0?Math.min(1,used/max):0,expected=forecast!=null&&max>0?Math.min(1,forecast/max):share,
 tone2=share>=1?"bad":expected>=1?"warn":"ok";return i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:budget.name}),team?i($,{children:[" ",i("bu\
 tton",{type:"button",class:"as-link",title:`Only ${visible(team)}`,onClick:()=>refine({team,split:"model"}),children:i(Text,{children:team})})]}):team===""&&" n\
-o team"," ",i("small",{children:[soft?"soft":"hard",", ",HAS_UNIT[unit]?`${HAS_UNIT[unit]} `:"","a ",per]})]}),!narrow.value&&i("td",{children:budget.of==="api"||
-team!==void 0?i("a",{href:link(["apis",budget.api_id]),children:i(Text,{children:budget.api_id})}):budget.of}),i("td",{children:[i("span",{class:`budget ${tone2}`,
-"aria-hidden":"true",children:[i("i",{style:{width:`${expected*100}%`}}),i("span",{style:{width:`${share*100}%`}})]}),used==null?UNKNOWN:amount(used,unit)," of ",
-amount(max,unit)]}),i("td",{class:"number",children:left==null?UNKNOWN:amount(left,unit)}),i("td",{class:`number ${tone2==="ok"?"":tone2}`,children:forecast==null?
-UNKNOWN:i($,{children:[amount(forecast,unit),forecast>max&&i("small",{children:[" over by ",percent(forecast/max-1)]})]})}),!narrow.value&&i($,{children:[i("td",
-{children:ago(to)}),i("td",{class:"number",children:[count(budget.refused),team!==void 0&&budget.refused>0&&i("small",{children:" of all teams"})]})]})]})}function Fallbacks({
-of:of2,asked,turn}){let moves=useLoaded(()=>of2({by:"instead_of",split:"provider"}),[asked,turn]),good=useLoaded(()=>of2({by:"instead_of",split:"provider",outcome:"\
-ok"}),[asked,turn]),why=useLoaded(()=>of2({by:"provider",split:"reason"}),[asked,turn]),rows=(moves.value?.rows??[]).filter(row2=>row2.value!==""),answered=row2=>good.
+o team"," ",i("small",{children:[soft?"soft":"hard",", ",unitWords(unit),"a ",per]})]}),!narrow.value&&i("td",{children:budget.of==="api"||team!==void 0?i("a",{
+href:link(["apis",budget.api_id]),children:i(Text,{children:budget.api_id})}):budget.of}),i("td",{children:[i("span",{class:`budget ${tone2}`,"aria-hidden":"tru\
+e",children:[i("i",{style:{width:`${expected*100}%`}}),i("span",{style:{width:`${share*100}%`}})]}),used==null?UNKNOWN:amount(used,unit)," of ",amount(max,unit)]}),
+i("td",{class:"number",children:left==null?UNKNOWN:amount(left,unit)}),i("td",{class:`number ${tone2==="ok"?"":tone2}`,children:forecast==null?UNKNOWN:i($,{children:[
+amount(forecast,unit),forecast>max&&i("small",{children:[" over by ",percent(forecast/max-1)]})]})}),!narrow.value&&i($,{children:[i("td",{children:ago(to)}),i(
+"td",{class:"number",children:[count(budget.refused),team!==void 0&&budget.refused>0&&i("small",{children:" of all teams"})]})]})]})}function Fallbacks({of:of2,
+asked,turn}){let moves=useLoaded(()=>of2({by:"instead_of",split:"provider"}),[asked,turn]),good=useLoaded(()=>of2({by:"instead_of",split:"provider",outcome:"ok"}),
+[asked,turn]),why=useLoaded(()=>of2({by:"provider",split:"reason"}),[asked,turn]),rows=(moves.value?.rows??[]).filter(row2=>row2.value!==""),answered=row2=>good.
 value?.rows.find(one=>one.value===row2.value&&one.split===row2.split)?.requests??0,reasons=from=>(why.value?.rows??[]).filter(row2=>row2.value===from&&row2.split).
 slice(0,3);return i(Panel,{title:"Fallbacks",note:rows.length?void 0:"none",children:rows.length===0?i(Empty,{icon:"ok",title:"No provider was asked in place of\
  another."}):i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"In place of"}),i("th",{scope:"col",children:"\
@@ -811,25 +848,27 @@ eleted."),changed(),close()}catch(failed){setFailure(failed),setStep("edit")}},c
 {onClick:()=>setStep("edit"),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i("p",{children:[concerned," ",
 keys===0?"":"Their requests are refused until they get another."]})});if(step==="save")return i(Dialog,{title:"Save this policy?",close:()=>setStep("edit"),wide:!0,
 footer:i($,{children:[i("span",{children:[concerned," ",affected()]}),i(Button,{onClick:()=>setStep("edit"),children:"Back"}),i(Button,{kind:"primary",autofocus:!0,
-onClick:()=>{save()},children:"Save"})]}),children:i(Diff,{old:id?base:"",now:text})});let rights=value("access_rights")??{},number=(path,label,none,empty)=>i(Field,
-{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i("input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(path)>
-0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty:Number(event.currentTarget.value))})});return i(Dialog,{title:id?visible(value("n\
-ame")||id):"New policy",close,wide:!0,footer:i($,{children:[i("span",{children:[id&&i(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==
+onClick:()=>{save()},children:"Save"})]}),children:i(Diff,{old:id?base:"",now:text})});let rights=value("access_rights")??{},budgets=value("llm_budgets")??[],number=(path,label,none,empty)=>i(
+Field,{label,error:problems.find(one=>one.path===`$.${path}`)?.message,children:i("input",{type:"number",min:0,step:"any",disabled:!can,placeholder:none,value:value(
+path)>0?value(path):"",onInput:event=>set2(path,event.currentTarget.value===""?empty:Number(event.currentTarget.value))})});return i(Dialog,{title:id?visible(value(
+"name")||id):"New policy",close,wide:!0,footer:i($,{children:[i("span",{children:[id&&i(LinkButton,{icon:"key",kind:"quiet",href:link(["keys"],{q:id}),children:keys==
 null?"Its keys":`${count(keys)} ${keys===1?"key":"keys"}`}),id&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setStep("delete"),children:"Delete"})]}),i(
-Button,{onClick:close,children:"Close"}),can&&i(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value("name"),onClick:()=>id?setStep("\
-save"):void save(),children:id?"Save":"Make the policy"})]}),children:i("div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):
-null,i(Field,{label:"Name",children:i("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),i("l\
-abel",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),number(
-"rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, seconds",
-"never",0),number("key_expires_in","New keys expire after, seconds","never",0),i("div",{class:"field wide",children:[i("span",{children:"APIs"}),i("div",{class:"\
-choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].map(api=>i(
-"label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.id in rights?
-void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i(Text,{children:api.name||api.id}),i("small",{class:"mono",children:i(Text,{children:api.listen_path})})]},
-api.id))})]}),i("div",{class:"field wide",children:[i("span",{children:"Applies to keys"}),i("div",{class:"row",children:[["acl","rights"],["rate_limit","rate"],
-["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value(`partitions.${part}`),onChange:()=>set2(
-`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None chosen: all of it."})]}),problems.filter(one=>one.level!==
-"ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="error"?"bad":"warn",icon:"alert",children:[i("code",{children:one.path})," ",
-i(Text,{children:one.message})]})},one.path))]})})}var WORDS={requested:["waits","warn"],approved:["approved","ok"],rejected:["rejected","muted"],suspended:["suspended","bad"]},ANSWER_CHARS_MAX=1e3;function StateBadge({
+Button,{onClick:close,children:"Close"}),can&&i(Button,{kind:"primary",disabled:!edited||edited===base||errors.length>0||!value("name")||!!fault(budgets),onClick:()=>id?
+setStep("save"):void save(),children:id?"Save":"Make the policy"})]}),children:i("div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,
+{failure})}):null,i(Field,{label:"Name",children:i("input",{autofocus:!0,disabled:!can,value:value("name")??"",onInput:event=>set2("name",event.currentTarget.value)})}),
+i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value("active"),onChange:()=>set2("active",!value("active"))}),"Active"]}),
+number("rate","Requests","no limit",0),number("per","in seconds","60",0),number("quota_max","Quota","no quota",-1),number("quota_renewal_rate","renewed every, s\
+econds","never",0),number("key_expires_in","New keys expire after, seconds","never",0),i("div",{class:"field wide",children:[i("span",{children:"APIs"}),i("div",
+{class:"choices",children:[...apis2,...Object.keys(rights).filter(one=>!apis2.some(api=>api.id===one)).map(one=>({id:one,name:one,listen_path:"unknown API"}))].
+map(api=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:api.id in rights,onChange:()=>set2(`access_rights.${api.id}`,api.id in
+rights?void 0:{api_id:api.id,api_name:api.name,versions:["Default"]})}),i(Text,{children:api.name||api.id}),i("small",{class:"mono",children:i(Text,{children:api.
+listen_path})})]},api.id))})]}),i("div",{class:"field wide",children:[i("span",{children:"Applies to keys"}),i("div",{class:"row",children:[["acl","rights"],["r\
+ate_limit","rate"],["quota","quota"]].map(([part,name])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:!!value(`partition\
+s.${part}`),onChange:()=>set2(`partitions.${part}`,!value(`partitions.${part}`))}),"only its ",name]},part))}),i("em",{children:"None chosen: all of it."})]}),i(
+"details",{class:"field wide",open:budgets.length>0,children:[i("summary",{children:["Budgets of language models",budgets.length>0&&`: ${budgets.length}`]}),i("\
+div",{class:"form",children:i(BudgetForm,{budgets,set:list=>set2("llm_budgets",list.length?list:void 0),readOnly:!can,holders:[["key","each key has its own"],["\
+policy","all its keys together"]]})})]}),problems.filter(one=>one.level!=="ignored").map(one=>i("div",{class:"field wide",children:i(Note,{tone:one.level==="err\
+or"?"bad":"warn",icon:"alert",children:[i("code",{children:one.path})," ",i(Text,{children:one.message})]})},one.path))]})})}var WORDS={requested:["waits","warn"],approved:["approved","ok"],rejected:["rejected","muted"],suspended:["suspended","bad"]},ANSWER_CHARS_MAX=1e3;function StateBadge({
 state:state3}){let[word,tone2]=WORDS[state3];return i(Badge,{tone:tone2,children:word})}function matching(rows,words){let q=(route.value.query.get("q")??"").toLowerCase();
 return q?rows.filter(row2=>words(row2).some(word=>word.toLowerCase().includes(q))):rows}var fetchApplications=()=>get("portal/applications"),fetchProducts=()=>get(
 "portal/products");function PortalRequests(){let applications=useLoaded(fetchApplications,[0]),[open,setOpen]=w(null),state3=route.value.query.get("state")??"re\

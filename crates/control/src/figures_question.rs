@@ -60,4 +60,8 @@ pub enum FiguresQuestion {
         node: String,
         shown: ShownApis,
     },
+    /// The budget with this counter was reset: what a gateway holds of it is void. Earlier versions say nothing to it, and learn of it from the store.
+    BudgetReset {
+        counter: String,
+    },
 }

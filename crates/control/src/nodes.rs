@@ -220,6 +220,10 @@ impl ClusterHost for OwnFigures {
                 serde_json::to_value(is_meant.then(|| self.mcp_servers(&api)).flatten()).ok()
             }
             FiguresQuestion::Figures { node, shown } => Some(self.figures(&node, &shown)),
+            FiguresQuestion::BudgetReset { counter } => {
+                self.shared.keys.budget_was_reset(&counter);
+                Some(Value::Bool(true))
+            }
         }
     }
 

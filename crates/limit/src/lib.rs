@@ -22,6 +22,7 @@ pub use admission::{LimitDecision, WaitPolicy};
 pub use algorithm::LimitAlgorithm;
 pub use by_address::AddressRates;
 pub use limiter::Limiter;
+pub use quota_lease::QuotaPeriod;
 pub use rate::Rate;
 pub use shared::SharedLimits;
 pub use shared_quota::{BudgetDecision, BudgetTerms, SharedQuota, TakenUnits};

@@ -33,27 +33,36 @@ pub(crate) struct QuotaTerms {
 }
 
 /// A question to the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuotaAsk {
     pub want: i64,
     /// How many of `want` have passed already, without the store.
     pub told: i64,
     /// Requests that were granted before and will not be used.
     pub unused: i64,
-    /// The period of that grant, as in [`QuotaAnswer::ends_ms`].
+    /// The period of that grant.
+    pub period: QuotaPeriod,
+}
+
+/// A period of a quota, as the store knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotaPeriod {
+    /// The renewal time on the store's clock, in Unix milliseconds. -1 for never.
     pub ends_ms: i64,
+    /// When the counter began: a reset within a period begins another one. 0 where nobody knows, as of counters that an earlier version made.
+    pub generation: i64,
 }
 
 /// The store's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaAnswer {
     pub granted: i64,
-    /// Remainder for all gateways.
+    /// Remainder for all gateways; negative if more was used than there was.
     pub left: i64,
     /// Time until the quota renews; negative for never.
     pub renews_ms: i64,
-    /// The renewal time on the store's clock, in Unix milliseconds; it identifies the period. -1 for never.
-    pub ends_ms: i64,
+    /// The present period.
+    pub period: QuotaPeriod,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +94,9 @@ pub(crate) struct QuotaLease {
     left: Option<i64>,
     /// When the quota renews; `None` for never.
     renews_at_us: Option<u64>,
-    ends_ms: i64,
+    period: QuotaPeriod,
+    /// The generation that was reset last: what the store has granted of it is void, also if its answer comes later.
+    void: Option<i64>,
     refused_until_us: u64,
     asked_at_us: Option<u64>,
     waiting: i64,
@@ -94,6 +105,14 @@ pub(crate) struct QuotaLease {
     alone: i64,
     /// Requests to return with the next question.
     unused: i64,
+}
+
+/// How long a counter of a budget lasts that begins now, in milliseconds, by a clock that may differ from others by two seconds: one that begins so
+/// shortly before its period's end lasts to the end of the next one. A gateway whose clock is late would begin the same period twice otherwise.
+pub(crate) fn renewal_ms(ends_ms: i64, next_ends_ms: i64, now_ms: i64) -> i64 {
+    const SKEW_MS: i64 = 2_000;
+    let left_ms = ends_ms.saturating_sub(now_ms);
+    if left_ms > SKEW_MS { left_ms } else { next_ends_ms.saturating_sub(now_ms).max(1) }
 }
 
 impl QuotaLease {
@@ -123,8 +142,13 @@ impl QuotaLease {
     fn begin(&mut self, now_us: u64) {
         self.used_at_us = now_us;
         if self.has_renewed(now_us) {
-            *self =
-                QuotaLease { asked_at_us: self.asked_at_us, waiting: self.waiting, used_at_us: now_us, ..QuotaLease::default() };
+            *self = QuotaLease {
+                asked_at_us: self.asked_at_us,
+                waiting: self.waiting,
+                used_at_us: now_us,
+                void: self.void,
+                ..QuotaLease::default()
+            };
         }
     }
 
@@ -145,12 +169,16 @@ impl QuotaLease {
     /// Makes a question for `want` requests that also reports requests that passed without the store.
     fn tell(&mut self, want: i64) -> QuotaAsk {
         let (told, unused) = (std::mem::take(&mut self.alone), std::mem::take(&mut self.unused));
-        QuotaAsk { want: want.saturating_add(told), told, unused, ends_ms: self.ends_ms }
+        QuotaAsk { want: want.saturating_add(told), told, unused, period: self.period }
     }
 
     pub(crate) fn answered(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
         self.asked_at_us = None;
         self.waiting = 0;
+        if self.is_void(answer) {
+            // The question was there before the reset. Those who wait ask anew.
+            return;
+        }
         self.settled(ask, answer, now_us);
         let is_short = answer.granted < ask.want;
         self.refused_until_us = if is_short { now_us.saturating_add(REFUSED_FOR_US) } else { 0 };
@@ -158,16 +186,23 @@ impl QuotaLease {
 
     /// Applies an answer for which nobody waits.
     pub(crate) fn settled(&mut self, ask: &QuotaAsk, answer: &QuotaAnswer, now_us: u64) {
+        if self.is_void(answer) {
+            return;
+        }
+        if answer.period.generation != self.period.generation {
+            // Somebody has reset the counter: what it had granted counts for nothing.
+            (self.own, self.unused) = (0, 0);
+        }
         self.own += (answer.granted - ask.told).max(0);
         self.left = Some(answer.left);
         // The store rounds down: in the last millisecond the period is not over yet.
         self.renews_at_us = u64::try_from(answer.renews_ms).ok().map(|ms| now_us.saturating_add(ms.max(1).saturating_mul(1_000)));
-        self.ends_ms = answer.ends_ms;
+        self.period = answer.period;
     }
 
     /// Applies an answer to a question that nobody asked for units.
     pub(crate) fn heard(&mut self, answer: &QuotaAnswer, now_us: u64) {
-        self.settled(&QuotaAsk { want: 0, told: 0, unused: 0, ends_ms: 0 }, &QuotaAnswer { granted: 0, ..*answer }, now_us);
+        self.settled(&QuotaAsk::default(), &QuotaAnswer { granted: 0, ..*answer }, now_us);
         self.refused_until_us = 0;
     }
 
@@ -209,11 +244,23 @@ impl QuotaLease {
         }
     }
 
-    /// Takes back units that were taken in the period that ends then.
-    pub(crate) fn give_back_of(&mut self, ends_ms: i64, units: i64, now_us: u64) {
-        if self.is_period(ends_ms) {
+    /// Takes back units that were taken in that period.
+    pub(crate) fn give_back_of(&mut self, period: QuotaPeriod, units: i64, now_us: u64) {
+        if self.is_period(period) {
             self.give_back(units, now_us, false);
         }
+    }
+
+    /// The counter was reset: what the store has granted, and may still answer of before, is void, and what was not told yet counts for nothing.
+    pub(crate) fn reset(&mut self) {
+        if self.period.generation != 0 {
+            self.void = Some(self.period.generation);
+        }
+        (self.own, self.unused, self.alone, self.left, self.refused_until_us) = (0, 0, 0, None, 0);
+    }
+
+    fn is_void(&self, answer: &QuotaAnswer) -> bool {
+        self.void == Some(answer.period.generation)
     }
 
     /// Charges units that were used although nobody had taken them.
@@ -225,13 +272,14 @@ impl QuotaLease {
         self.alone = self.alone.saturating_add(units - own);
     }
 
-    /// When the present period ends; see [`QuotaAnswer::ends_ms`].
-    pub(crate) fn ends_ms(&self) -> i64 {
-        self.ends_ms
+    /// The present period.
+    pub(crate) fn period(&self) -> QuotaPeriod {
+        self.period
     }
 
-    fn is_period(&self, ends_ms: i64) -> bool {
-        self.left.is_some() && self.ends_ms.saturating_sub(ends_ms).saturating_abs() < SAME_END_MS
+    fn is_period(&self, period: QuotaPeriod) -> bool {
+        let apart_ms = self.period.ends_ms.saturating_sub(period.ends_ms).saturating_abs();
+        self.left.is_some() && apart_ms < SAME_END_MS && self.period.generation == period.generation
     }
 
     /// Handles a changed session, which may have reset the quota: grants are returned and requested again.

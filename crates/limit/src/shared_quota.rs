@@ -2,7 +2,9 @@
 
 use super::admission::{LimitDecision, WaitPolicy};
 use super::limit_store::{CountState, FAILED_FOR_US, Late, LimitStore, OpenLimits};
-use super::quota_lease::{IDLE_US, LEASE_MAX, QuotaAnswer, QuotaAsk, QuotaLease, QuotaTake, QuotaTerms, Settlement};
+use super::quota_lease::{
+    IDLE_US, LEASE_MAX, QuotaAnswer, QuotaAsk, QuotaLease, QuotaPeriod, QuotaTake, QuotaTerms, Settlement, renewal_ms,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tollgate_clock::{Completer, Pending, unix_ms};
@@ -15,6 +17,8 @@ pub struct BudgetTerms {
     pub max: i64,
     /// When the present period ends, in Unix seconds.
     pub ends_unix_s: u64,
+    /// When the one behind it ends.
+    pub next_ends_unix_s: u64,
     /// How long leased units may be idle.
     pub idle: Duration,
     /// What applies while the store does not answer, if it is not the default.
@@ -26,8 +30,8 @@ pub struct BudgetTerms {
 pub struct TakenUnits {
     /// How many.
     pub units: i64,
-    /// End of their period, by which it is known.
-    pub ends_ms: i64,
+    /// Their period.
+    pub period: QuotaPeriod,
 }
 
 /// Whether units could be taken.
@@ -42,9 +46,6 @@ pub enum BudgetDecision {
     /// The store does not answer, and nothing may be taken meanwhile.
     Silent,
 }
-
-/// More than any quota has: numbers of scripts are exact up to here.
-const EVERYTHING: i64 = 1 << 53;
 
 /// One quota.
 pub struct SharedQuota {
@@ -103,7 +104,7 @@ impl SharedQuota {
     /// Gives back units that are not used.
     pub fn give_back_units(self: &Arc<Self>, taken: TakenUnits) {
         let mut state = self.lock();
-        state.lease.give_back_of(taken.ends_ms, taken.units, self.of.now_us());
+        state.lease.give_back_of(taken.period, taken.units, self.of.now_us());
         if state.lease.is_open() {
             self.remember(&mut state);
         }
@@ -120,11 +121,11 @@ impl SharedQuota {
     }
 
     fn terms_of(&self, budget: &BudgetTerms) -> QuotaTerms {
-        let left_ms = i64::try_from(budget.ends_unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX)
-            - i64::try_from(unix_ms()).unwrap_or(i64::MAX);
+        let ms = |unix_s: u64| i64::try_from(unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX);
+        let now_ms = i64::try_from(unix_ms()).unwrap_or(i64::MAX);
         QuotaTerms {
             max: budget.max,
-            renewal_ms: left_ms.max(1),
+            renewal_ms: renewal_ms(ms(budget.ends_unix_s), ms(budget.next_ends_unix_s), now_ms),
             gateways: self.of.gateways(),
             lease_max: i64::MAX,
             idle_us: budget.idle.as_micros() as u64,
@@ -141,7 +142,7 @@ impl SharedQuota {
     ) -> BudgetDecision {
         let mut state = self.lock();
         state.terms = terms;
-        let taken = |lease: &QuotaLease, units| BudgetDecision::Taken(TakenUnits { units, ends_ms: lease.ends_ms() });
+        let taken = |lease: &QuotaLease, units| BudgetDecision::Taken(TakenUnits { units, period: lease.period() });
         match state.lease.take(least, want, now_us) {
             QuotaTake::Taken(units) => taken(&state.lease, units),
             QuotaTake::Refused => BudgetDecision::Refused,
@@ -218,24 +219,35 @@ impl SharedQuota {
         }
     }
 
-    /// What is left of a budget for all gateways; `None` if the store does not answer.
+    /// What is left of a budget for all gateways, negative if more was used than there was; `None` if the store does not answer.
     pub async fn units_left(&self, budget: &BudgetTerms) -> Option<i64> {
-        self.told(budget, 0, -1).await.map(|answer| answer.left)
-    }
-
-    /// Forgets what all gateways have used of a budget in this period: everything is returned. False if the store does not answer.
-    pub async fn reset_units(&self, budget: &BudgetTerms) -> bool {
-        let Some(answer) = self.told(budget, 0, -1).await else { return false };
-        self.told(budget, EVERYTHING, answer.ends_ms).await.is_some()
-    }
-
-    /// Asks for nothing, and returns units of the period that ends then.
-    async fn told(&self, budget: &BudgetTerms, unused: i64, ends_ms: i64) -> Option<QuotaAnswer> {
-        let (terms, ask) = (self.terms_of(budget), QuotaAsk { want: 0, told: 0, unused, ends_ms });
-        let CountState::Answered(numbers) = self.ask(&terms, &ask).await else { return None };
-        let answer = read(&numbers)?;
+        let answer = self.told(budget, false).await?;
         self.lock().lease.heard(&answer, self.of.now_us());
-        Some(answer)
+        Some(answer.left)
+    }
+
+    /// Forgets what all gateways have used of a budget in this period. What they hold of it is void once they are told so, with
+    /// [`SharedQuota::was_reset`] or by the store. False if the store does not answer.
+    pub async fn reset_units(&self, budget: &BudgetTerms) -> bool {
+        let Some(answer) = self.told(budget, true).await else { return false };
+        let mut state = self.lock();
+        state.lease.reset();
+        state.lease.heard(&answer, self.of.now_us());
+        true
+    }
+
+    /// Another gateway has reset the budget.
+    pub fn was_reset(&self) {
+        self.lock().lease.reset();
+    }
+
+    /// Asks for nothing.
+    async fn told(&self, budget: &BudgetTerms, resets: bool) -> Option<QuotaAnswer> {
+        let terms = self.terms_of(budget);
+        match self.ask_store(&terms, &QuotaAsk::default(), resets).await {
+            CountState::Answered(numbers) => read(&numbers),
+            _ => None,
+        }
     }
 
     /// What to report, if anything; only for [`SharedQuota::tell`].
@@ -292,8 +304,13 @@ impl SharedQuota {
     }
 
     async fn ask(&self, terms: &QuotaTerms, ask: &QuotaAsk) -> CountState {
-        let numbers = [terms.max, terms.renewal_ms, ask.want, ask.unused, ask.ends_ms, ask.told].map(|number| number.to_string());
-        self.of.ask(&self.of.scripts.quota, &self.key, &numbers).await
+        self.ask_store(terms, ask, false).await
+    }
+
+    async fn ask_store(&self, terms: &QuotaTerms, ask: &QuotaAsk, resets: bool) -> CountState {
+        let QuotaPeriod { ends_ms, generation } = ask.period;
+        let numbers = [terms.max, terms.renewal_ms, ask.want, ask.unused, ends_ms, ask.told, generation, i64::from(resets)];
+        self.of.ask(&self.of.scripts.quota, &self.key, &numbers.map(|number| number.to_string())).await
     }
 
     fn remember(self: &Arc<Self>, state: &mut SharedQuotaState) {
@@ -309,6 +326,6 @@ impl SharedQuota {
 
 /// Parses the script's answer.
 fn read(numbers: &[i64]) -> Option<QuotaAnswer> {
-    let [granted, left, renews_ms, ends_ms] = *numbers else { return None };
-    Some(QuotaAnswer { granted, left, renews_ms, ends_ms })
+    let [granted, left, renews_ms, ends_ms, generation] = *numbers else { return None };
+    Some(QuotaAnswer { granted, left, renews_ms, period: QuotaPeriod { ends_ms, generation } })
 }

@@ -7,7 +7,7 @@ mod provider_request;
 mod reply;
 mod stream;
 
-pub(crate) use client_request::read_request;
+pub(crate) use client_request::{read_count, read_request};
 pub(crate) use events::MessagesEvents;
 pub(crate) use fault::{read_fault, write_fault};
 pub(crate) use provider_request::write_request;

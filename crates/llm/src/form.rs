@@ -388,12 +388,17 @@ pub enum Event {
 }
 
 impl Event {
+    /// Text, thoughts or arguments in it.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Event::TextDelta(text) | Event::ReasoningDelta(text) | Event::ToolDelta(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Bytes of text, thoughts and arguments in it.
     pub fn text_bytes(&self) -> usize {
-        match self {
-            Event::TextDelta(text) | Event::ReasoningDelta(text) | Event::ToolDelta(text) => text.len(),
-            _ => 0,
-        }
+        self.text().map_or(0, str::len)
     }
 }
 

@@ -12,7 +12,7 @@ mod stream;
 
 pub(crate) use client_request::read_request;
 pub use in_path::GeminiPath;
-pub(crate) use in_path::{is_named, passed_body, passed_count_body};
+pub(crate) use in_path::{count_body, is_named, passed_body, passed_count_body};
 pub(crate) use provider_request::write_request;
 pub(crate) use reply::{write_fault, write_reply};
 pub(crate) use response::{GeminiEvents, read_fault, read_reply, read_usage, stop_of};

@@ -32,6 +32,7 @@ mod request_identity;
 mod retry;
 mod steps;
 mod texts;
+mod token_floor;
 mod tool_id;
 mod watch;
 

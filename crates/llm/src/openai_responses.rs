@@ -2,11 +2,13 @@
 
 mod answer;
 mod client_request;
+mod passed;
 mod reply;
 mod stream;
 
 pub(crate) use answer::{read_answer, read_last_event};
 pub(crate) use client_request::read_request;
+pub(crate) use passed::PassedResponses;
 pub(crate) use reply::{read_usage, write_reply};
 pub(crate) use stream::ResponsesStream;
 

@@ -1,39 +1,50 @@
-//! Ends an answer that has more tokens than it may, whatever its provider was asked for. It counts what certainly is a token: providers send no
-//! less than one with each event that has text, and some tell how many there were.
+//! Ends an answer that has more tokens than it may, whatever its provider was asked for. It counts what certainly is a token: words, and what the
+//! provider tells while the answer comes.
 
 use crate::answer::AnswerContext;
 use crate::client::{ClientApi, ClientWriter};
 use crate::form::{Event, Stop, Usage};
+use crate::openai_responses::PassedResponses;
 use crate::provider::{Provider, ProviderStream};
-use tollgate_mcp::EventReader;
+use crate::token_floor::TokenFloor;
+use tollgate_mcp::{EventParts, EventReader};
 
 /// Watches the events of one answer.
 #[derive(Debug)]
 pub struct OutputBound {
     tokens_max: u64,
     tokens: u64,
+    floor: TokenFloor,
+    /// What the prompt is likely to have, for clients that are told before the provider has told it.
+    prompt_likely: u64,
     usage: Option<Usage>,
     is_in_part: bool,
 }
 
 impl OutputBound {
-    /// An answer of at most so many tokens.
-    pub fn new(tokens_max: u64) -> Self {
-        OutputBound { tokens_max, tokens: 0, usage: None, is_in_part: false }
+    /// An answer of at most so many tokens, to a prompt of about so many.
+    pub fn new(tokens_max: u64, prompt_likely: u64) -> Self {
+        OutputBound { tokens_max, tokens: 0, floor: TokenFloor::default(), prompt_likely, usage: None, is_in_part: false }
+    }
+
+    /// The provider tells what the answer has taken, with the events that come next.
+    pub fn tell(&mut self, usage: Option<Usage>) {
+        self.usage = usage.or(self.usage);
     }
 
     /// Whether an event may still go to the client. After the first one that may not, [`OutputBound::ending`] takes the place of all others.
     pub fn admits(&mut self, event: &Event) -> bool {
-        if event.text_bytes() > 0 {
-            let told = self.usage.map_or(0, |usage| usage.output);
-            if self.tokens.saturating_add(1).max(told) > self.tokens_max {
+        if let Some(text) = event.text().filter(|text| !text.is_empty()) {
+            let tokens = self.tokens.saturating_add(self.floor.push(text));
+            let told = self.usage.filter(|usage| !usage.is_doubtful).map_or(0, |usage| usage.output);
+            if tokens.max(told) > self.tokens_max {
                 return false;
             }
-            self.tokens += 1;
+            self.tokens = tokens;
         }
         match event {
             Event::Usage(usage) | Event::Begin { usage: Some(usage), .. } => self.usage = Some(*usage),
-            Event::PartEnd => self.is_in_part = false,
+            Event::PartEnd => (self.is_in_part, self.floor) = (false, TokenFloor::default()),
             Event::TextDelta(_) | Event::ReasoningDelta(_) | Event::ToolBegin { .. } => self.is_in_part = true,
             _ => {}
         }
@@ -47,9 +58,15 @@ impl OutputBound {
 
     /// The events that end the answer where its bound is.
     pub fn ending(&self) -> Vec<Event> {
-        let usage = Usage { output: self.tokens_max, is_doubtful: true, ..self.usage.unwrap_or_default() };
         let part_end = self.is_in_part.then_some(Event::PartEnd);
-        part_end.into_iter().chain([Event::Usage(usage), Event::End(Stop::OutputLimit)]).collect()
+        part_end.into_iter().chain([Event::Usage(self.ended_usage()), Event::End(Stop::OutputLimit)]).collect()
+    }
+
+    /// What the client is told of an answer that ends where its bound is.
+    fn ended_usage(&self) -> Usage {
+        let told = self.usage.unwrap_or_default();
+        let input = if told.input > 0 { told.input } else { self.prompt_likely };
+        Usage { input, output: self.tokens_max, is_doubtful: true, ..told }
     }
 }
 
@@ -57,25 +74,65 @@ impl OutputBound {
 #[derive(Debug)]
 pub struct BoundedStream {
     events: EventReader,
-    reader: ProviderStream,
-    /// Writes what passes anyway, so that it knows how to go on.
-    writer: ClientWriter,
-    unseen: Vec<u8>,
+    passed: PassedEvents,
     bound: OutputBound,
     is_over: bool,
 }
 
-impl BoundedStream {
-    /// A stream of a provider that speaks the client's API, with at most so many tokens, and so many bytes in an event.
-    pub fn new(provider: &Provider, api: ClientApi, answer: AnswerContext, tokens_max: u64, event_bytes_max: usize) -> Self {
-        BoundedStream {
-            events: EventReader::new(event_bytes_max),
-            reader: provider.stream(event_bytes_max),
-            writer: api.stream(answer),
-            unseen: Vec::new(),
-            bound: OutputBound::new(tokens_max),
-            is_over: false,
+/// What has passed, as far as its end must know.
+#[derive(Debug)]
+enum PassedEvents {
+    /// The writer writes what passes anyway, so that it knows how to go on.
+    Form {
+        reader: Box<ProviderStream>,
+        writer: Box<ClientWriter>,
+        unseen: Vec<u8>,
+    },
+    Responses(Box<PassedResponses>),
+}
+
+impl PassedEvents {
+    fn read(&mut self, event: &[u8], bound: &mut OutputBound) -> Vec<Event> {
+        let data = |event| EventParts::read(event).map(|parts| parts.data);
+        match self {
+            // What nobody reads counts as text.
+            PassedEvents::Form { reader, .. } if reader.is_over() => {
+                data(event).map(|data| Event::TextDelta(String::from_utf8_lossy(&data).into_owned())).into_iter().collect()
+            }
+            PassedEvents::Form { reader, .. } => {
+                let steps = reader.push(event);
+                bound.tell(reader.usage());
+                steps
+            }
+            PassedEvents::Responses(passed) => data(event).map(|data| passed.read(&data)).unwrap_or_default(),
         }
+    }
+
+    fn note(&mut self, steps: &[Event]) {
+        match self {
+            PassedEvents::Form { writer, unseen, .. } => {
+                for step in steps {
+                    unseen.clear();
+                    writer.write(step, unseen);
+                }
+            }
+            PassedEvents::Responses(passed) => passed.note(),
+        }
+    }
+}
+
+impl BoundedStream {
+    /// A stream of a provider that speaks the client's API, with so many bytes in an event.
+    pub fn new(provider: &Provider, api: ClientApi, answer: AnswerContext, bound: OutputBound, event_bytes_max: usize) -> Self {
+        let passed = match api {
+            ClientApi::OpenAiResponses => PassedEvents::Responses(Box::default()),
+            _ => PassedEvents::Form {
+                reader: Box::new(provider.stream(event_bytes_max)),
+                writer: Box::new(api.stream(answer)),
+                unseen: Vec::new(),
+            },
+        };
+        BoundedStream { events: EventReader::new(event_bytes_max), passed, bound, is_over: false }
     }
 
     /// Passes bytes on. False when the answer was ended, or has an event that is too large.
@@ -89,20 +146,17 @@ impl BoundedStream {
                     return false;
                 }
             };
-            let steps = self.reader.push(event);
-            for step in &steps {
-                if self.bound.admits(step) {
-                    self.unseen.clear();
-                    self.writer.write(step, &mut self.unseen);
-                } else {
-                    self.is_over = true;
-                    break;
+            let steps = self.passed.read(event, &mut self.bound);
+            let admitted = steps.iter().take_while(|step| self.bound.admits(step)).count();
+            if let Some(admitted) = steps.get(..admitted).filter(|_| admitted < steps.len()) {
+                // The event does not pass; what is before its text does, such as the beginning of the answer.
+                if let PassedEvents::Form { writer, .. } = &mut self.passed {
+                    admitted.iter().for_each(|step| writer.write(step, out));
                 }
-            }
-            if self.is_over {
                 self.finish(out);
                 return false;
             }
+            self.passed.note(&steps);
             out.extend_from_slice(event);
         }
         false
@@ -110,7 +164,10 @@ impl BoundedStream {
 
     fn finish(&mut self, out: &mut Vec<u8>) {
         self.is_over = true;
-        self.bound.ending().iter().for_each(|event| self.writer.write(event, out));
+        match &mut self.passed {
+            PassedEvents::Form { writer, .. } => self.bound.ending().iter().for_each(|event| writer.write(event, out)),
+            PassedEvents::Responses(passed) => std::mem::take(&mut **passed).end(&self.bound.ended_usage(), out),
+        }
     }
 
     /// Tokens that were certainly there.

@@ -7,6 +7,7 @@ pub use stream::ProviderStream;
 
 use crate::client::ClientApi;
 use crate::form::{Ask, Fault, Reply, Unsupported};
+use crate::json::{JsonNode, object};
 use crate::openai_chat::ChatDialect;
 use crate::passed::{Passed, PassedChange, passed_body};
 use crate::tool_id::IdRule;
@@ -224,6 +225,40 @@ impl Provider {
             let body = passed_body(body, bytes_max, PassedChange { model, ..PassedChange::default() })?;
             Ok(self.with_head("/v1", "/messages/count_tokens", body))
         })
+    }
+
+    /// The request to count the tokens of a prompt of Anthropic's API by Google's; `None` if the provider, or the API, is another.
+    pub fn count_request(
+        &self,
+        api: ClientApi,
+        body: &[u8],
+        bytes_max: usize,
+        model: &str,
+    ) -> Option<Result<ProviderRequest, Unsupported>> {
+        let fits = self.api == ProviderApi::Gemini && api == ClientApi::AnthropicMessages;
+        fits.then(|| {
+            let ask = Ask { model: model.to_owned(), stream: false, ..anthropic::read_count(body, bytes_max)? };
+            let asked = gemini::write_request(&ask)?;
+            // Vertex AI counts what stands in the question itself, the Gemini API a request within.
+            let is_vertex = self.base_path.as_deref().is_some_and(|base| base.ends_with("/publishers/google"));
+            let body = if is_vertex { asked } else { gemini::count_body(&asked, model) };
+            Ok(self.with_head(GEMINI_BASE, &format!("/models/{}:countTokens", segment(model)), body))
+        })
+    }
+
+    /// The answer to it in Anthropic's form.
+    ///
+    /// # Errors
+    /// It is an error, or broken.
+    pub fn count_reply(&self, status: u16, body: &[u8], bytes_max: usize) -> Result<Vec<u8>, Fault> {
+        if !(200..300).contains(&status) {
+            return Err(gemini::read_fault(status, body, bytes_max));
+        }
+        let told = JsonNode::read(body, bytes_max).map_err(Fault::broken)?.object();
+        let tokens = told.and_then(|told| told.get("totalTokens")?.whole()).ok_or_else(|| Fault::broken("it has no tokens"))?;
+        let mut written = Vec::new();
+        object(&mut written, |out| out.whole("input_tokens", tokens));
+        Ok(written)
     }
 
     /// The usual path below which OpenAI's API is.

@@ -124,6 +124,11 @@ impl Steps {
         self.usage = Some(usage);
     }
 
+    /// What it took so far, if it was told.
+    pub(crate) fn told_usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     /// Why the answer ended; the end itself may come later.
     pub(crate) fn stop(&mut self, stop: Stop) {
         self.stop = Some(stop);

@@ -45,6 +45,7 @@ pub struct UsageReader {
     sums: UsageState,
     usage: Option<Usage>,
     stop: Option<Stop>,
+    is_error: bool,
 }
 
 /// Where in a line of a stream the next byte is.
@@ -71,7 +72,8 @@ impl UsageReader {
         };
         let (object, words): (_, &[&str]) = match api {
             AnswerFormat::OpenAiChat => ("usage", &["finish_reason"]),
-            AnswerFormat::OpenAiResponses => ("usage", &["status"]),
+            // Events of errors have no object for it.
+            AnswerFormat::OpenAiResponses => ("usage", &["status", "type"]),
             AnswerFormat::Anthropic => ("usage", &["stop_reason"]),
             // A prompt that is blocked has no answer.
             AnswerFormat::Gemini => ("usageMetadata", &["finishReason", "blockReason"]),
@@ -83,6 +85,7 @@ impl UsageReader {
             sums: UsageState::default(),
             usage: None,
             stop: None,
+            is_error: false,
         }
     }
 
@@ -134,6 +137,7 @@ impl UsageReader {
             }
             ScanHit::Word(word) => {
                 let Ok(word) = std::str::from_utf8(word) else { return };
+                self.is_error |= self.api == AnswerFormat::OpenAiResponses && word == "error";
                 self.stop = match self.api {
                     AnswerFormat::OpenAiChat => Some(openai_chat::stop_of(word)),
                     AnswerFormat::OpenAiResponses => openai_responses::stop_of(word).or(self.stop),
@@ -152,6 +156,11 @@ impl UsageReader {
     /// Why it ended, if it said it.
     pub fn stop(&self) -> Option<Stop> {
         self.stop
+    }
+
+    /// Whether it told an error.
+    pub fn has_error(&self) -> bool {
+        self.is_error || self.scanner.has_error()
     }
 
     /// Bytes of text, thoughts and arguments so far, as JSON writes them.

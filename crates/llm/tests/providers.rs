@@ -234,3 +234,58 @@ fn embeddings_of_googles_clients_are_translated_or_refused() {
         read(EmbeddingApi::Gemini, r#"{"content":{"parts":[{"text":"a"}]},"taskType":"FACT_VERIFICATION"}"#).expect("a request");
     assert_eq!(cohere.embedding_request(&fact).expect_err("no such task").field, "taskType");
 }
+
+#[test]
+fn prompts_of_anthropics_clients_are_counted_by_google() {
+    let question = br#"{"model":"x","system":"Be brief","messages":[{"role":"user","content":"Hi"}]}"#;
+    let vertex = "/v1/projects/p/locations/l/publishers/google";
+    for (base, path, place) in [
+        (None, "/v1beta/models/g:countTokens".to_owned(), "/generateContentRequest/contents/0/parts/0/text"),
+        (Some(vertex), format!("{vertex}/models/g:countTokens"), "/contents/0/parts/0/text"),
+    ] {
+        let google = provider(ProviderApi::Gemini, base, ProviderCredential::None);
+        let request =
+            google.count_request(ClientApi::AnthropicMessages, question, BYTES_MAX, "g").expect("counts").expect("a counterpart");
+        let body: serde_json::Value = serde_json::from_slice(&request.body).expect("JSON");
+        assert_eq!((request.path_and_query, body.pointer(place)), (path, Some(&"Hi".into())), "{body}");
+        assert_eq!(body.pointer("/generateContentRequest/model"), base.is_none().then(|| "models/g".into()).as_ref());
+        assert!(google.count_request(ClientApi::OpenAiChat, question, BYTES_MAX, "g").is_none());
+        let answer = google.count_reply(200, br#"{"totalTokens":31,"promptTokensDetails":[]}"#, BYTES_MAX);
+        assert_eq!(answer.expect("a number"), br#"{"input_tokens":31}"#);
+        assert!(google.count_reply(200, b"{}", BYTES_MAX).is_err());
+        assert_eq!(
+            google.count_reply(400, br#"{"error":{"code":400,"message":"no"}}"#, BYTES_MAX).expect_err("a refusal").status,
+            400
+        );
+    }
+    let anthropic = provider(ProviderApi::Anthropic, None, ProviderCredential::None);
+    assert!(anthropic.count_request(ClientApi::AnthropicMessages, question, BYTES_MAX, "g").is_none());
+}
+
+#[test]
+fn where_and_how_an_answer_is_made_is_never_left_out() {
+    let chat = |member: &str| format!(r#"{{"model":"m","messages":[{{"role":"user","content":"x"}}],{member}}}"#);
+    let responses = |member: &str| format!(r#"{{"model":"m","input":"x",{member}}}"#);
+    let messages =
+        |member: &str| format!(r#"{{"model":"m","max_tokens":9,"messages":[{{"role":"user","content":"x"}}],{member}}}"#);
+    let google = |member: &str| format!(r#"{{"model":"m","stream":false,"contents":[{{"parts":[{{"text":"x"}}]}}],{member}}}"#);
+    for (api, body, name, accepted, refused) in [
+        (ClientApi::OpenAiChat, &chat as &dyn Fn(&str) -> String, "service_tier", &["auto", "default"] as &[_], "flex"),
+        (ClientApi::OpenAiResponses, &responses, "service_tier", &["auto", "default"], "priority"),
+        (ClientApi::AnthropicMessages, &messages, "service_tier", &["auto", "standard_only"], "batch"),
+        (ClientApi::AnthropicMessages, &messages, "inference_geo", &["global"], "us"),
+        (ClientApi::AnthropicMessages, &messages, "speed", &["standard"], "fast"),
+        (ClientApi::Gemini, &google, "serviceTier", &["standard"], "flex"),
+    ] {
+        for value in accepted {
+            assert!(api.read(body(&format!(r#""{name}":"{value}""#)).as_bytes(), BYTES_MAX).is_ok(), "{api:?} {name} {value}");
+        }
+        assert!(api.read(body(&format!(r#""{name}":null"#)).as_bytes(), BYTES_MAX).is_ok(), "{api:?} {name}");
+        let problem = api.read(body(&format!(r#""{name}":"{refused}""#)).as_bytes(), BYTES_MAX).expect_err("a refusal");
+        assert_eq!(problem.field, name, "{api:?} {name}");
+    }
+    let kept = responses(r#""include":["reasoning.encrypted_content"]"#);
+    assert!(ClientApi::OpenAiResponses.read(kept.as_bytes(), BYTES_MAX).is_ok());
+    let more = responses(r#""include":["message.output_text.logprobs"]"#);
+    assert_eq!(ClientApi::OpenAiResponses.read(more.as_bytes(), BYTES_MAX).expect_err("a refusal").field, "include");
+}

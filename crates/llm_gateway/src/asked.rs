@@ -67,6 +67,8 @@ pub(crate) enum Translation {
     /// From the provider's API into the client's.
     Talk(Box<Ask>, ClientApi),
     Embeddings(EmbeddingAsk),
+    /// The number of a prompt's tokens.
+    Count,
 }
 
 impl Asked {
@@ -232,6 +234,9 @@ impl Asked {
     }
 
     fn count(&self, api: ClientApi, provider: &ProviderTerms, model: &str) -> Result<(ProviderRequest, Translation), Fault> {
+        if let Some(made) = provider.provider.count_request(api, &self.body, REQUEST_BYTES_MAX, model) {
+            return Ok((made.map_err(|refused| api.field(refused).fault())?, Translation::Count));
+        }
         let counted = provider.provider.passed_count_request(api, &self.body, REQUEST_BYTES_MAX, Some(model));
         let none = || Fault::new(FaultKind::NotFound, "the provider of this model does not count tokens");
         let mut request = counted.ok_or_else(none)?.map_err(|refused| refused.fault())?;

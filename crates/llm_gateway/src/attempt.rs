@@ -201,8 +201,10 @@ impl Success<'_> {
                 let ask = Ask { model: asked.passed.model.clone(), include_usage, ..Ask::default() };
                 Relay::passed(body, provider, (asked.form, context(&ask)), hides_usage, silence)
             }
-            // There is no stream of embeddings.
-            Translation::Embeddings(_) => return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, "no stream"))),
+            // There is no stream of embeddings, nor of a number.
+            Translation::Embeddings(_) | Translation::Count => {
+                return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, "no stream")));
+            }
         };
         Ok(stream(relay.begin(first).await?.into_body()))
     }
@@ -233,6 +235,7 @@ impl Success<'_> {
                 self.tally.stop = reply.as_ref().ok().map(|reply| reply.stop);
                 reply.and_then(|reply| Ok((api.write_reply(&reply, &context(ask))?, Some(reply.usage))))
             }
+            Translation::Count => self.provider.provider.count_reply(200, &body, ANSWER_BYTES_MAX).map(|body| (body, None)),
             Translation::Embeddings(ask) => {
                 self.provider.provider.embedding_reply(200, &body, ANSWER_BYTES_MAX, ask).map(|(body, usage)| (body, Some(usage)))
             }

@@ -15,8 +15,8 @@ use tollgate_model::session::{BudgetUnit, LlmBudget};
 /// How long a request waits for answers of the shared store before it does without. A single answer has a bound of its own, but with many
 /// requests at once others may take what it has granted.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Leased units are returned after a hundredth of the period, but within these times.
-const IDLE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// Leased units are returned after a hundredth of the period, but within these times: whoever looks at a budget sees them as spent.
+const IDLE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(3));
 
 /// One budget.
 pub(crate) struct Budget {
@@ -66,19 +66,22 @@ impl Budget {
             BudgetUnit::Tokens => usage.input.saturating_add(usage.output),
             BudgetUnit::PromptTokens => usage.input,
             BudgetUnit::CompletionTokens => usage.output,
+            BudgetUnit::CachedTokens => usage.cached_read,
+            BudgetUnit::ReasoningTokens => usage.reasoning,
             BudgetUnit::Usd => price.map_or(0, |price| price.cost(usage)),
             BudgetUnit::Requests => 1,
         };
         i64::try_from(units).unwrap_or(i64::MAX)
     }
 
-    /// What a prompt and an answer cost at most, in units.
+    /// What a prompt and an answer cost at most, in units: all of the prompt may come from the provider's cache, and all of the answer may be
+    /// reasoning.
     pub(crate) fn cost_max(&self, input: u64, output: u64, price: Option<&Price>) -> i64 {
         let dearest = price.map(|price| {
             let input = price.input.max(price.cached_read).max(price.cached_write);
             Price { input, cached_read: input, cached_write: input, ..price.clone() }
         });
-        self.cost(&Usage { input, output, ..Usage::default() }, dearest.as_ref())
+        self.cost(&Usage { input, output, cached_read: input, reasoning: output, ..Usage::default() }, dearest.as_ref())
     }
 
     /// The longest answer that so many units pay, of which `longest` is the bound.
@@ -129,7 +132,8 @@ impl Budget {
     pub(crate) fn terms(&self, now_unix_s: u64) -> BudgetTerms {
         let (ends_unix_s, length_s) = self.rule.per.around(now_unix_s);
         let idle = Duration::from_secs(length_s / 100).clamp(IDLE.0, IDLE.1);
-        BudgetTerms { max: self.max(), ends_unix_s, idle, on_failure: self.on_store_failure }
+        let (next_ends_unix_s, _) = self.rule.per.around(ends_unix_s);
+        BudgetTerms { max: self.max(), ends_unix_s, next_ends_unix_s, idle, on_failure: self.on_store_failure }
     }
 
     fn refusal(&self, least: i64, now_unix_s: u64) -> Failure {
@@ -151,6 +155,8 @@ fn words(unit: BudgetUnit) -> &'static str {
         BudgetUnit::Tokens => "tokens",
         BudgetUnit::PromptTokens => "prompt tokens",
         BudgetUnit::CompletionTokens => "completion tokens",
+        BudgetUnit::CachedTokens => "cached tokens",
+        BudgetUnit::ReasoningTokens => "reasoning tokens",
         BudgetUnit::Usd => "US dollars",
         BudgetUnit::Requests => "requests",
     }

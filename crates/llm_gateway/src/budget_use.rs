@@ -9,7 +9,7 @@ use tollgate_clock::unix_s;
 /// How much of a budget is spent in the present period.
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetUse {
-    /// What is spent or held for answers in flight, in the budget's unit.
+    /// What is spent, or held for answers in flight and by gateways for later requests, in the budget's unit. More than the budget if it was exceeded.
     pub spent: f64,
     /// When the period ends, in Unix seconds.
     pub ends_unix_s: u64,
@@ -22,7 +22,7 @@ impl MetBudget {
         let left = budget.counter.units_left(&budget.terms(now_unix_s), now_unix_s).await?;
         let scale = units_of_one(self.budget.unit);
         let (ends_unix_s, _) = self.budget.per.around(now_unix_s);
-        Some(BudgetUse { spent: (budget.max() - left).max(0) as f64 / scale, ends_unix_s })
+        Some(BudgetUse { spent: budget.max().saturating_sub(left) as f64 / scale, ends_unix_s })
     }
 
     /// Forgets what was spent in the present period. False if the shared store does not answer.

@@ -318,7 +318,7 @@ impl BudgetFigures {
     /// Size and use in the present period, and what is counted; dollars as such.
     pub fn standing(&self, now_unix_s: u64) -> Option<(f64, f64, &'static str)> {
         let (counter, max, rule) = self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        let left = counter.view(max, now_unix_s).map_or(max, |view| view.remaining);
+        let left = counter.units_left_here(max, now_unix_s);
         let scale = units_of_one(rule.unit);
         Some((max as f64 / scale, (max - left) as f64 / scale, rule.unit.name()))
     }

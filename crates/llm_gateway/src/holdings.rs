@@ -171,7 +171,7 @@ impl Holdings {
         }
         let usage = progress.usage.unwrap_or_default();
         let input = told_input(progress).unwrap_or(self.outlook.prompt.likely);
-        Usage { input, output: usage.output.max(progress.text_bytes.div_ceil(4)), ..usage }.bounded()
+        Usage { input, output: usage.output.max(progress.text_bytes.div_ceil(4)).max(progress.tokens), ..usage }.bounded()
     }
 
     /// What it costs with a margin, because its provider has not told all, at the dearest price.

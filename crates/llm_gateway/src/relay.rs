@@ -84,9 +84,8 @@ impl Relay {
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
         let has_reader = api != ClientApi::OpenAiResponses;
-        let bound = tally.output_max().filter(|_| has_reader);
         let bounded =
-            bound.map(|tokens_max| BoundedStream::new(&provider.provider, api, answer.clone(), tokens_max, EVENT_BYTES_MAX));
+            tally.output_bound().map(|bound| BoundedStream::new(&provider.provider, api, answer.clone(), bound, EVENT_BYTES_MAX));
         let stream = PassedStream {
             api,
             answer,
@@ -106,7 +105,7 @@ impl Relay {
         (api, answer): (ClientApi, AnswerContext),
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
-        let bound = tally.output_max().map(OutputBound::new);
+        let bound = tally.output_bound();
         let stream = TranslatedStream { reader: provider.provider.stream(EVENT_BYTES_MAX), writer: api.stream(answer), bound };
         Self::new(body, Mask::new(provider), RelayKind::Translated(Box::new(stream)), (tally, silence_max))
     }
@@ -222,13 +221,21 @@ impl Relay {
                     self.has_begun = stream.usage.text_bytes() > 0 || events.iter().any(is_first_token);
                 }
             }
-            RelayKind::Translated(stream) => {
-                let events = stream.reader.push(bytes);
-                self.is_over = stream.reader.is_over();
-                self.write(&events);
+            RelayKind::Translated(_) => {
+                let mut bytes = &bytes[..];
+                while !self.is_over && self.read_one(&mut bytes) {}
             }
         }
         self.tally.go_on();
+    }
+
+    /// Translates one event; false if there is none complete. What the provider has told with later ones does not count yet.
+    fn read_one(&mut self, bytes: &mut &[u8]) -> bool {
+        let RelayKind::Translated(stream) = &mut self.kind else { return false };
+        let Some(events) = stream.reader.next(bytes) else { return false };
+        self.is_over = stream.reader.is_over();
+        self.write(&events);
+        true
     }
 
     /// The provider has said all.
@@ -259,7 +266,10 @@ impl Relay {
         match &mut self.kind {
             RelayKind::Passed(stream) => {
                 self.tally.outcome = LlmOutcome::Broken;
-                if stream.is_between_events() {
+                if stream.usage.has_error() && stream.ends_whole() {
+                    // The client has the provider's own error.
+                    self.tally.reason = "the provider's stream ended with an error".to_owned();
+                } else if stream.is_between_events() {
                     stream.api.stream(stream.answer.clone()).write(&Event::Fault(fault.clone()), &mut self.out);
                 } else {
                     // Half an event cannot be followed by another.
@@ -273,6 +283,9 @@ impl Relay {
 
     fn write(&mut self, events: &[Event]) {
         let RelayKind::Translated(stream) = &mut self.kind else { return };
+        if let Some(bound) = &mut stream.bound {
+            bound.tell(stream.reader.usage());
+        }
         for event in events {
             if let Some(bound) = &mut stream.bound
                 && !bound.admits(event)
@@ -383,11 +396,12 @@ impl PassedStream {
     /// Whether what the client has is whole events.
     fn is_between_events(&self) -> bool {
         // The filter holds what is not complete.
-        self.filter.is_some()
-            || self.bounded.is_some()
-            || self.tail.is_empty()
-            || self.tail.ends_with(b"\n\n")
-            || self.tail.ends_with(b"\r\n\r\n")
+        self.filter.is_some() || self.bounded.is_some() || self.tail.is_empty() || self.ends_whole()
+    }
+
+    /// Whether the provider's last event is whole.
+    fn ends_whole(&self) -> bool {
+        self.tail.ends_with(b"\n\n") || self.tail.ends_with(b"\r\n\r\n")
     }
 }
 

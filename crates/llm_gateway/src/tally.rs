@@ -5,7 +5,7 @@ use crate::health::Health;
 use crate::holdings::{Holdings, Progress};
 use crate::report::{AttemptReport, used};
 use std::sync::{Arc, OnceLock};
-use tollgate_llm::{Price, Stop, Usage};
+use tollgate_llm::{OutputBound, Price, Stop, Usage};
 
 /// The count of one request. Without an outcome of its own, the client has left.
 pub(crate) struct Tally {
@@ -58,8 +58,8 @@ impl Tally {
     }
 
     /// The bound of the answer, if a budget needs one.
-    pub(crate) fn output_max(&self) -> Option<u64> {
-        self.holdings.output_max()
+    pub(crate) fn output_bound(&self) -> Option<OutputBound> {
+        Some(OutputBound::new(self.holdings.output_max()?, self.prompt_likely.unwrap_or(0)))
     }
 
     /// The answer is longer than its budget allows, and ends here.

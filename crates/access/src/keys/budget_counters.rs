@@ -31,6 +31,12 @@ impl BudgetCounters for Keys {
 }
 
 impl Keys {
+    /// Another gateway has reset the budget with this counter.
+    pub fn budget_was_reset(&self, name: &str) {
+        let budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        budgets.get(name).and_then(|budget| budget.shared()).into_iter().for_each(|shared| shared.was_reset());
+    }
+
     /// Drops the counters that nobody uses in periods that are over.
     pub(super) fn forget_budgets(&self, now_unix_s: u64) {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);

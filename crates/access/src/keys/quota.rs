@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tollgate_limit::{BudgetDecision, BudgetTerms, SharedQuota, TakenUnits, WaitPolicy};
+use tollgate_limit::{BudgetDecision, BudgetTerms, QuotaPeriod, SharedQuota, TakenUnits, WaitPolicy};
 use tollgate_store::CounterValue;
 
 /// One quota's counter.
@@ -14,6 +14,8 @@ pub struct Quota {
     used: AtomicI64,
     /// When the quota renews, in Unix seconds; 0 before the first use.
     renews_unix_s: AtomicU64,
+    /// How often a budget was reset.
+    generation: AtomicI64,
     /// Held while the quota renews.
     renewal: Mutex<()>,
     is_dirty: AtomicBool,
@@ -60,6 +62,7 @@ impl Quota {
             name,
             used: AtomicI64::new(used),
             renews_unix_s: AtomicU64::new(renews_unix_s),
+            generation: AtomicI64::new(0),
             renewal: Mutex::default(),
             is_dirty: AtomicBool::new(false),
             dirty,
@@ -145,7 +148,7 @@ impl Quota {
         if let Some(shared) = &self.shared {
             return shared.take_units(budget, (least, want), patience);
         }
-        let ends_ms = self.begin_period(budget, now_unix_s);
+        let period = self.begin_period(budget, now_unix_s);
         let mut units = 0;
         let taken = self.used.fetch_update(SeqCst, Ordering::Relaxed, |used| {
             units = want.min(budget.max.saturating_sub(used));
@@ -154,7 +157,7 @@ impl Quota {
         match taken {
             Ok(_) => {
                 self.dirty.add(self);
-                BudgetDecision::Taken(TakenUnits { units, ends_ms })
+                BudgetDecision::Taken(TakenUnits { units, period })
             }
             Err(_) => BudgetDecision::Refused,
         }
@@ -166,7 +169,7 @@ impl Quota {
             return shared.give_back_units(taken);
         }
         let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
-        if milliseconds(self.renews_unix_s.load(Ordering::Acquire)) == taken.ends_ms {
+        if self.period(self.renews_unix_s.load(Ordering::Acquire)) == taken.period {
             let less = |used: i64| Some((used - taken.units).max(0));
             let _ = self.used.fetch_update(SeqCst, Ordering::Relaxed, less);
             self.dirty.add(self);
@@ -184,11 +187,20 @@ impl Quota {
         self.dirty.add(self);
     }
 
-    /// What is left of a budget, as all gateways know it; `None` if the store does not answer.
+    /// What is left of a budget, as all gateways know it, negative if more was used than there was; `None` if the store does not answer.
     pub async fn units_left(&self, budget: &BudgetTerms, now_unix_s: u64) -> Option<i64> {
         match &self.shared {
             Some(shared) => shared.units_left(budget).await,
-            None => Some(self.view(budget.max, now_unix_s).map_or(budget.max, |view| view.remaining)),
+            None => Some(self.units_left_here(budget.max, now_unix_s)),
+        }
+    }
+
+    /// What is left of a budget of `max` units, as far as this gateway knows; negative if more was used than there was.
+    pub fn units_left_here(&self, max: i64, now_unix_s: u64) -> i64 {
+        match &self.shared {
+            Some(shared) => shared.view().map_or(max, |(left, _)| left),
+            None if now_unix_s < self.renews_unix_s.load(Ordering::Acquire) => max.saturating_sub(self.used.load(SeqCst)),
+            None => max,
         }
     }
 
@@ -197,6 +209,9 @@ impl Quota {
         match &self.shared {
             Some(shared) => shared.reset_units(budget).await,
             None => {
+                // Who gives back meanwhile does so before or after both.
+                let _renewal = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+                self.generation.fetch_add(1, SeqCst);
                 self.used.store(0, SeqCst);
                 self.dirty.add(self);
                 true
@@ -204,14 +219,19 @@ impl Quota {
         }
     }
 
-    /// Begins a new period if the last one is over. Returns when the present one ends.
-    fn begin_period(&self, budget: &BudgetTerms, now_unix_s: u64) -> i64 {
+    /// Begins a new period if the last one is over. Returns the present one.
+    fn begin_period(&self, budget: &BudgetTerms, now_unix_s: u64) -> QuotaPeriod {
         let known = self.renews_unix_s.load(Ordering::Acquire);
         if now_unix_s < known {
-            return milliseconds(known);
+            return self.period(known);
         }
         let left_s = budget.ends_unix_s.saturating_sub(now_unix_s).max(1);
-        milliseconds(self.renew(i64::try_from(left_s).unwrap_or(i64::MAX), now_unix_s))
+        self.period(self.renew(i64::try_from(left_s).unwrap_or(i64::MAX), now_unix_s))
+    }
+
+    fn period(&self, renews_unix_s: u64) -> QuotaPeriod {
+        let ends_ms = i64::try_from(renews_unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX);
+        QuotaPeriod { ends_ms, generation: self.generation.load(SeqCst) }
     }
 
     /// The remaining part, without counting anything.
@@ -236,10 +256,6 @@ impl Quota {
         let (value, renews_unix_s) = (self.used.load(SeqCst), self.renews_unix_s.load(Ordering::Acquire));
         Some(CounterValue { name: self.name.clone(), value, renews_unix_s })
     }
-}
-
-fn milliseconds(unix_s: u64) -> i64 {
-    i64::try_from(unix_s.saturating_mul(1_000)).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -80,6 +80,10 @@ fn as_text(answer: &Value, command: &SpendCommand) -> String {
     if let Some(month) = answer.get("month") {
         lines.push(format!("\nthis month {}, forecast {}", usd(month, "cost_usd"), usd(month, "forecast_usd")));
     }
+    // Gateways of earlier versions do not tell it.
+    if let Some(day) = answer.get("prices_of").and_then(Value::as_str) {
+        lines.push(format!("list prices of {day}, unless an API has its own"));
+    }
     lines.join("\n")
 }
 

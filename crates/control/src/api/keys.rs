@@ -338,6 +338,8 @@ pub(super) async fn show(
         Some(mut session) => {
             // Access to keys does not include passwords, not even hashed ones.
             session.basic_auth_data.password.clear();
+            // What is read may be written back: budgets of policies must not become the key's own.
+            session.llm_budgets.retain(|budget| budget.policy.is_none());
             ok(session)
         }
         None => error(StatusCode::NOT_FOUND, "Key not found"),
@@ -520,11 +522,26 @@ pub(super) async fn set_policies(
     }
 }
 
+/// Parses a session. What is wrong with its budgets of models, which Tyk does not have, is named with its place.
+pub(super) fn parsed_session(body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
+    let (session, problems) = match Session::parse(body) {
+        Ok((session, problems)) => (Some(session), problems),
+        Err(problems) => (None, problems),
+    };
+    let of_budgets = problems.iter().filter(|problem| problem.path.starts_with("$.llm_budgets"));
+    let named: Vec<String> = of_budgets.map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
+    match session {
+        _ if !named.is_empty() => Err(error(StatusCode::BAD_REQUEST, named.join("; "))),
+        Some(session) => Ok(session),
+        None => Err(malformed),
+    }
+}
+
 /// Parses a session, and checks that its rights fit their APIs, that its policies can be applied and that it has access to some API;
 /// `malformed` is the response to invalid JSON.
 fn read_session(control: &Control, reach: &Reach, body: &[u8], malformed: ControlAnswer) -> Result<Session, ControlAnswer> {
     let keys = &control.shared.keys;
-    let Ok((mut session, _)) = Session::parse(body) else { return Err(malformed) };
+    let mut session = parsed_session(body, malformed)?;
     reach.check_session(&session)?;
     check_right_fields(&control.shared.current.load(), &session.access_rights)?;
     let applied = keys.with_policies(&session).map_err(|problem| failed(CREATE, &problem.to_string()))?;

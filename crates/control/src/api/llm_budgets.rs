@@ -4,6 +4,7 @@ use super::Control;
 use super::answer::{ControlAnswer, Error, Success, error, message, ok};
 use super::failures::StoreFailed;
 use super::keys::{KeyQuery, live};
+use crate::figures_question::FiguresQuestion;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -42,7 +43,8 @@ struct ShownBudget {
     per: String,
     /// Whether answers that have begun may exceed it.
     soft: bool,
-    /// What is spent, or held for answers in flight, in this period; null where each of several holders has its own.
+    /// What is spent in this period, with what is held for answers in flight and, on a shared Redis, what gateways hold for requests of the next
+    /// seconds; more than `max` where a soft budget was exceeded. Null where each of several holders has its own.
     spent: Option<f64>,
     /// When the period ends, in seconds since 1970; null as `spent`.
     ends: Option<u64>,
@@ -120,7 +122,7 @@ pub(super) async fn list(State(control): State<Arc<Control>>, Query(query): KeyQ
 
 /// Reset a budget of language models
 ///
-/// What was spent in this period is forgotten, by all gateways on one Redis. What requests hold at that moment counts for nothing later. With a key, its own
+/// What was spent in this period is forgotten, by all gateways on one Redis, with what they hold for later requests. What requests hold at that moment counts for nothing later. With a key, its own
 /// budgets are reset, also those that it has from policies and APIs for itself alone; shared ones by the API, policy or organisation that has them.
 #[utoipa::path(
     delete, path = "/tyk/llm/budgets/{name}", tag = "Language models", operation_id = "resetBudget",
@@ -159,6 +161,8 @@ pub(super) async fn reset(
         if !one.met.reset(&*control.shared.keys).await {
             return silent();
         }
+        // They forget what they hold of it at once; one that is not told does when it asks the store.
+        let _ = control.nodes.ask(&FiguresQuestion::BudgetReset { counter: one.met.counter.clone() }).await;
     }
     message("budget reset").logged("reset", "budget", name)
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tollgate_data::met_budgets::{of_api, of_organisation};
+use tollgate_llm::PRICES_OF;
 use tollgate_llm_gateway::{BudgetFigures, LlmFigures, MetBudget};
 use tollgate_model::api::LlmGateway;
 use tollgate_model::session::{BudgetHolder, LlmBudget};
@@ -28,6 +29,9 @@ pub(super) struct LlmOverview {
     budgets: Vec<OverviewBudget>,
     /// The APIs in front of language models.
     apis: Vec<String>,
+    /// The day of the built-in list prices, for models to which an API gives no price of its own.
+    #[schema(example = "2025-12-01")]
+    prices_of: &'static str,
 }
 
 /// One budget.
@@ -59,7 +63,7 @@ struct TeamStanding {
 /// How a budget stands in its period.
 #[derive(Serialize, ToSchema)]
 struct BudgetStanding {
-    /// `tokens`, `prompt_tokens`, `completion_tokens`, `usd` or `requests`.
+    /// `tokens`, `prompt_tokens`, `completion_tokens`, `cached_tokens`, `reasoning_tokens`, `usd` or `requests`.
     unit: &'static str,
     /// `minute`, `hour`, `day` or `month`.
     per: &'static str,
@@ -124,7 +128,7 @@ pub(super) async fn overview(State(control): State<Arc<Control>>) -> ControlAnsw
         }));
     }
     budgets.sort_by(|a, b| (&a.api_id, &a.of, &a.name).cmp(&(&b.api_id, &b.of, &b.name)));
-    ok(LlmOverview { budgets, apis: apis.into_iter().map(|(api, _)| api).collect() })
+    ok(LlmOverview { budgets, apis: apis.into_iter().map(|(api, _)| api).collect(), prices_of: PRICES_OF })
 }
 
 /// The budgets with one counter that requests to an API meet: its own, and its organisation's.

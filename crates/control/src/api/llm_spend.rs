@@ -18,6 +18,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tollgate_llm::PRICES_OF;
 use tollgate_store::StoreFault;
 use tollgate_store::spend::{OTHER, SpendAnswer, SpendBy, SpendCounts, SpendQuestion, SpendRow};
 use utoipa::ToSchema;
@@ -55,6 +56,9 @@ pub(super) struct SpendReport {
     /// All rows that were asked for, also those beyond `top`.
     total: SpendSums,
     month: SpendMonth,
+    /// The day of the built-in list prices, for models to which an API gives no price of its own.
+    #[schema(example = "2025-12-01")]
+    prices_of: &'static str,
 }
 
 /// The month in which the period ends, in UTC, and the same days of others as a measure.
@@ -343,6 +347,7 @@ async fn report(control: &Control, asked: &SpendAsked) -> Result<Option<SpendRep
             .collect(),
         total: shown(&total),
         month: month::of(question.to, tollgate_clock::unix_s(), &days),
+        prices_of: PRICES_OF,
         nodes: found.nodes,
         missing: found.missing,
     }))

@@ -4,7 +4,7 @@
 use super::Control;
 use super::answer::{Change, Changed, ControlAnswer, Error, changed, error, ok};
 use super::failures::ChangeNotStored;
-use super::keys::{KeyList, KeyQuery, unremoved};
+use super::keys::{KeyList, KeyQuery, parsed_session, unremoved};
 use super::{document, examples};
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -13,7 +13,6 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tollgate_clock::unix_s;
-use tollgate_model::session::Session;
 use utoipa::IntoParams;
 
 /// The organisation in a path.
@@ -109,7 +108,10 @@ pub(super) async fn update(
 
 /// Creates or replaces an organisation's session.
 async fn put(control: &Control, id: &str, query: &HashMap<String, String>, body: &[u8], action: Change) -> ControlAnswer {
-    let Ok((mut session, _)) = Session::parse(body) else { return error(StatusCode::BAD_REQUEST, "Request malformed") };
+    let mut session = match parsed_session(body, error(StatusCode::BAD_REQUEST, "Request malformed")) {
+        Ok(session) => session,
+        Err(refused) => return refused,
+    };
     if control.shared.settings.callers.suppress_default_org_store && !has_api(control, id) {
         return error(StatusCode::NOT_FOUND, "No such organisation found in Active API list");
     }

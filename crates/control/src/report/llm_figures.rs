@@ -167,7 +167,7 @@ pub(super) fn llm_budgets(text: &mut Exposition, apis: &[(String, Arc<LlmFigures
     text.family(
         "tollgate_llm_budget_spent",
         MetricKind::Gauge,
-        "What of budgets is spent, or held for answers in flight, in this period.",
+        "What of budgets is spent, or held for answers in flight, in this period; more than the limit where a soft one was exceeded.",
     );
     for ([api, of, name], (_, spent, unit)) in &standing {
         text.sample(&[("api", api.as_str()), ("of", of), ("budget", name), ("unit", unit)], *spent);

@@ -145,3 +145,73 @@ fn the_playground_shows_an_answer_as_it_comes_and_what_it_took() {
     expect_no_complaints(&tab);
     gateway.expect_no_panic();
 }
+
+#[test]
+fn budgets_of_keys_and_policies_are_changed_where_they_are_seen() {
+    let Some(mut browser) = Browser::start() else { return };
+    let (first, second) = (failing(), openai());
+    let folder = tempfile::tempdir().unwrap();
+    let conf = json!({"policies": {"policy_source": "file", "policy_path": folder.path()}, "hash_keys": false});
+    let gateway = Setup::new(conf).api(models("m", &first, &second).with_keys()).start();
+    let policy = json!({
+        "id": "team", "name": "Team", "org_id": "default", "active": true,
+        "access_rights": {"m": {"api_id": "m", "api_name": "m", "versions": ["Default"]}},
+        "llm_budgets": [{"name": "together", "of": "policy", "max": 7, "unit": "requests", "per": "month"}],
+    });
+    assert_eq!(gateway.control("POST", "/tyk/policies", &policy.to_string()).status, 200);
+    assert_eq!(gateway.reload().status, 200);
+    let key = create(&gateway, &json!({"org_id": "default", "alias": "ann", "apply_policies": ["team"]}));
+    let budget = |name: &str| ask(&gateway, &key, json!({})).header(name).map(str::to_owned);
+    assert_eq!(ask(&gateway, &key, json!({})).status, 200);
+    let mut tab = open_signed_in(&mut browser, &gateway, "");
+    tab.screen(1280, 1000, false);
+    go(&mut tab, "#/keys");
+    tab.click("tbody a", "ann");
+    tab.see("Budgets of language models");
+    tab.see("policy team");
+    tab.wait("[...document.querySelectorAll('td.number')].some((one) => one.innerText === '7')");
+
+    tab.click("button", "Give it one");
+    tab.click("dialog button", "Add a budget");
+    tab.fill("Name", "not a name");
+    tab.fill("At most", "2");
+    tab.see("is no name");
+    assert_eq!(tab.eval("[...document.querySelectorAll('dialog button')].find((one) => one.innerText === 'Save').disabled"), true);
+    tab.fill("Name", "own");
+    tab.eval(
+        "(() => { const of = [...document.querySelectorAll('dialog select')][0]; of.value = 'requests'; of.dispatchEvent(new Event('change', { bubbles: true })); })()",
+    );
+    tab.screenshot("key-budget-form");
+    tab.click("dialog button", "Save");
+    tab.see("The budgets are saved");
+    tab.wait("[...document.querySelectorAll('tbody th')].some((one) => one.innerText.startsWith('own'))");
+    assert_eq!((ask(&gateway, &key, json!({})).status, ask(&gateway, &key, json!({})).status), (200, 200));
+    assert_eq!(budget("X-Tollgate-Llm-Budget").as_deref(), Some("own"));
+    for (width, is_dark) in [(1280, false), (360, true)] {
+        tab.screen(width, 1000, is_dark);
+        tab.screenshot(&format!("key-budgets-{width}"));
+        let wrong = tab.accessibility().unwrap_or_default();
+        assert!(wrong.is_empty(), "{width}: {wrong:#?}");
+    }
+    tab.screen(1280, 1000, false);
+    tab.click("tbody tr:first-child button", "Reset");
+    tab.see("The budget begins anew.");
+    assert_eq!(ask(&gateway, &key, json!({})).status, 200);
+    // What is read can be written back: the policy's budgets do not become the key's own.
+    let session = gateway.control("GET", &format!("/tyk/keys/{key}"), "");
+    let names: Vec<_> = session.json()["llm_budgets"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(names, ["own"]);
+
+    go(&mut tab, "#/policies?open=team");
+    tab.wait("document.querySelector('dialog fieldset')");
+    tab.fill("At most", "4");
+    tab.click("dialog button", "Save");
+    tab.see("Save this policy?");
+    tab.click("dialog button", "Save");
+    tab.see("Policy saved.");
+    let stored = gateway.control("GET", "/tyk/policies/team", "").json();
+    assert_eq!(stored["llm_budgets"][0], json!({"name": "together", "of": "policy", "max": 4, "unit": "requests", "per": "month"}));
+    assert_eq!(budget("X-Tollgate-Llm-Budget").as_deref(), Some("together"), "four requests have been answered");
+    expect_no_complaints(&tab);
+    gateway.expect_no_panic();
+}

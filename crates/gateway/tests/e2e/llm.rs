@@ -119,6 +119,21 @@ fn a_stream_that_ends_too_early_is_never_shown_as_complete() {
     }
 }
 
+/// A client gets one error, whoever tells it.
+#[test]
+fn an_error_that_the_provider_tells_in_its_stream_is_told_once() {
+    let begun = CHAT_EVENTS.split("data: ").nth(2).unwrap();
+    let sent = format!("data: {begun}data: {{\"error\":{{\"message\":\"too much to do\",\"type\":\"server_error\"}}}}\n\n");
+    let provider = Upstream::start(move |_| reply("200 OK", &[EVENTS], &sent));
+    let gateway = start(json!({"providers": [{"name": "own", "kind": "openai", "url": provider.url(), "models": ["*"]}]}));
+    for more in [json!({}), json!({"include_usage": true})] {
+        let body = json!({"model": "m", "stream": true, "stream_options": more, "messages": [{"role": "user", "content": "Hi"}]});
+        let text = post(&gateway, "/m/v1/chat/completions", &body).text();
+        assert_eq!((text.matches("\"error\"").count(), text.contains("too much to do")), (1, true), "{text}");
+    }
+    eventually("it is no answer", || gateway.control("GET", "/tyk/metrics", "").text().contains("outcome=\"broken\"} 2"));
+}
+
 /// Requests that wait for a slow provider have a share of memory each.
 #[test]
 fn one_client_cannot_fill_the_memory() {

@@ -20,7 +20,7 @@ fn body_of(seen: &Seen) -> Value {
 }
 
 /// A provider of OpenAI's API with an answer of so many tokens, or of its bound if it heeds that.
-fn writer(tokens: u64, heeds_bound: bool) -> Upstream {
+pub(crate) fn writer(tokens: u64, heeds_bound: bool) -> Upstream {
     Upstream::start(move |seen| {
         let body = body_of(seen);
         let bound = body["max_completion_tokens"].as_u64().or(body["max_tokens"].as_u64());
@@ -48,24 +48,24 @@ fn writer(tokens: u64, heeds_bound: bool) -> Upstream {
     })
 }
 
-fn models(id: &str, upstream: &Upstream, more: Value) -> Definition {
+pub(crate) fn models(id: &str, upstream: &Upstream, more: Value) -> Definition {
     let mut llm = json!({"providers": [{"name": "p", "kind": "vllm", "url": upstream.url(), "models": ["*"]}]});
     more.as_object().unwrap().iter().for_each(|(name, value)| llm[name] = value.clone());
     api(id, &format!("/{id}/"), "").set("tollgate/llm", llm)
 }
 
-fn post(gateway: &Gateway, path: &str, key: &str, body: &Value) -> Response {
+pub(crate) fn post(gateway: &Gateway, path: &str, key: &str, body: &Value) -> Response {
     let line = format!("Authorization: Bearer {key}");
     gateway.connect().ask(request("POST", path, &[JSON, &line], &body.to_string()))
 }
 
-fn question(more: Value) -> Value {
+pub(crate) fn question(more: Value) -> Value {
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
     more.as_object().unwrap().iter().for_each(|(name, value)| body[name] = value.clone());
     body
 }
 
-fn chat(gateway: &Gateway, key: &str, more: Value) -> Response {
+pub(crate) fn chat(gateway: &Gateway, key: &str, more: Value) -> Response {
     post(gateway, "/m/v1/chat/completions", key, &question(more))
 }
 
@@ -229,6 +229,15 @@ fn policies_and_organisations_have_budgets_too() {
     let wrong = json!({"org_id": "default", "llm_budgets": [{"name": "own", "max": 1, "of": "policy"}]});
     let answer = gateway.control("POST", "/tyk/keys", &wrong.to_string());
     assert_eq!(answer.status, 400, "{answer}");
+    assert!(answer.text().contains("$.llm_budgets[0].of: "), "{answer}");
+    for (path, places) in [("/tyk/keys", "max, \"many\""), ("/tyk/org/keys/default", "maxi, 5")] {
+        let (name, value) = places.split_once(", ").unwrap();
+        let mut budget = json!({"name": "own", "max": 1, "unit": "requests", "per": "month"});
+        budget[name] = serde_json::from_str(value).unwrap();
+        let answer = gateway.control("POST", path, &json!({"org_id": "default", "llm_budgets": [budget]}).to_string());
+        assert_eq!(answer.status, 400, "{answer}");
+        assert!(answer.text().contains(&format!("$.llm_budgets[0].{name}: ")), "{answer}");
+    }
     // Nobody chooses budgets by a header.
     let line = format!("Authorization: Bearer {}", keys[0]);
     let lines = [JSON, &line, "X-Tollgate-Caller: - - 0 - []"];

@@ -290,6 +290,11 @@ fn what_google_speaks_itself_passes_byte_for_byte_and_no_key_with_it() {
     assert_eq!((answer.header("X-Tollgate-Llm-Tokens-In"), answer.header("X-Tollgate-Llm-Tokens-Out")), (Some("7"), Some("3")));
     let counted = by_line("/m/v1beta/models/c:countTokens");
     assert_eq!((counted.status, counted.json()["totalTokens"].as_u64()), (200, Some(42)), "{counted}");
+    let question = json!({"model": "c", "messages": [{"role": "user", "content": "Hi"}]});
+    let counted = gateway.connect().ask(request("POST", "/m/v1/messages/count_tokens", &[JSON, &line], &question.to_string()));
+    assert_eq!((counted.status, counted.text().as_str()), (200, r#"{"input_tokens":42}"#), "{counted}");
+    let sent = body_of(&providers[2].last());
+    assert_eq!(sent["generateContentRequest"]["contents"][0]["parts"][0]["text"], "Hi", "{sent}");
     let metrics = gateway.control("GET", "/tyk/metrics", "").text();
     assert!(metrics.contains(r#"tollgate_llm_tokens_total{api="m",model="c",provider="gemini",kind="input"} 28"#), "{metrics}");
     let without = gateway.connect().ask(request("POST", "/m/v1beta/models/c:generateContent", &[JSON], body));

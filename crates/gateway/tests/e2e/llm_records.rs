@@ -250,6 +250,7 @@ fn spend_is_summed_by_key_model_and_provider_over_restarts() {
     assert_eq!(gateway.control("GET", "/tyk/llm/spend?by=colour", "").status, 400);
     let told = tollgate(&gateway, "spend --by key --last 1d").ok();
     assert!(told.contains("ann") && told.contains("$0.0140") && told.contains("this month $0.0210"), "{told}");
+    assert!(told.contains("list prices of 20"), "{told}");
     let told = tollgate(&gateway, "spend --csv").ok();
     assert!(told.starts_with("value,split,alias,requests,"), "{told}");
     gateway.expect_no_panic();

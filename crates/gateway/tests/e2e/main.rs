@@ -106,6 +106,7 @@ mod links;
 mod listeners;
 mod llm;
 mod llm_accounts;
+mod llm_budget_bounds;
 mod llm_budget_views;
 mod llm_budgets;
 mod llm_cache;

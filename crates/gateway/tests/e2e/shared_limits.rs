@@ -212,6 +212,8 @@ fn limits_hold_in_a_cluster() {
     for _ in 0..5 {
         let key = create(&gateways[0], &session(json!({"rate": 9, "per": 600})));
         assert_eq!(in_turn(&gateways, &key, 20), [(200, 9), (429, 11)]);
+        let key = create(&gateways[0], &session(json!({"quota_max": 5, "quota_renewal_rate": 3600})));
+        assert_eq!(in_turn(&gateways, &key, 20), [(200, 5), (403, 15)]);
     }
 }
 

@@ -1,7 +1,7 @@
-use super::{IDLE_US, LEASE_MAX, QuotaAnswer, QuotaLease, QuotaTake, QuotaTerms, Settlement};
+use super::{IDLE_US, LEASE_MAX, QuotaAnswer, QuotaLease, QuotaPeriod, QuotaTake, QuotaTerms, Settlement};
 
 fn answer(granted: i64, left: i64, renews_ms: i64) -> QuotaAnswer {
-    QuotaAnswer { granted, left, renews_ms, ends_ms: renews_ms }
+    QuotaAnswer { granted, left, renews_ms, period: QuotaPeriod { ends_ms: renews_ms, generation: 1 } }
 }
 
 fn terms(max: i64, gateways: u64) -> QuotaTerms {
@@ -78,7 +78,7 @@ fn what_is_not_used_is_given_back() {
     let mut lease = leased(10, 9_990, -1);
     assert_eq!(lease.settle(&terms(1, 1), 10, false), Settlement::Later, "it is in use");
     let Settlement::Tell(ask) = lease.settle(&terms(1, 1), 2_000_000, false) else { panic!("it is not in use") };
-    assert_eq!((ask.want, ask.unused, ask.ends_ms), (0, 9, -1));
+    assert_eq!((ask.want, ask.unused, ask.period.ends_ms), (0, 9, -1));
     lease.settled(&ask, &answer(0, 9_999, -1), 2_000_000);
     assert!(!lease.is_open());
     assert_eq!(lease.view(2_000_000), Some((9_999, None)));
@@ -117,7 +117,7 @@ fn after_a_change_of_the_session_everything_is_asked_anew() {
     lease.revise();
     assert_eq!(lease.take(1, 1, 10), QuotaTake::Wait { asks: true });
     let ask = lease.ask(&terms(100, 1));
-    assert_eq!((ask.want, ask.unused, ask.ends_ms), (1, 9, 60_000));
+    assert_eq!((ask.want, ask.unused, ask.period.ends_ms), (1, 9, 60_000));
 }
 
 #[test]
@@ -137,4 +137,61 @@ fn what_a_refused_request_took_is_there_for_the_next_one() {
     lease.give_back(1, 1_000_000, false);
     lease.give_back(1, 8, true);
     assert!(!lease.is_open());
+}
+
+fn of_generation(granted: i64, left: i64, generation: i64) -> QuotaAnswer {
+    QuotaAnswer { period: QuotaPeriod { ends_ms: 60_000, generation }, ..answer(granted, left, 60_000) }
+}
+
+#[test]
+fn what_was_granted_before_a_reset_is_void() {
+    // Told by the store: the next answer is of another generation.
+    let mut lease = leased(10, 990, 60_000);
+    let before = lease.period();
+    lease.take(1, 20, 10);
+    let ask = lease.ask(&terms(1_000, 1));
+    lease.answered(&ask, &of_generation(20, 980, 2), 10);
+    assert_eq!((lease.own, lease.view(10)), (20, Some((1_000, Some(60)))), "the nine that were left are gone");
+    lease.give_back_of(before, 1, 11);
+    assert_eq!(lease.own, 20, "and so are those of requests in flight");
+    lease.give_back_of(lease.period(), 3, 12);
+    assert_eq!(lease.own, 23);
+
+    // Told by the gateway that has reset it.
+    let mut lease = leased(10, 990, 60_000);
+    lease.charge(12, 6);
+    lease.reset();
+    assert!(!lease.is_open());
+    assert_eq!(lease.view(10), None);
+    assert_eq!(lease.take(1, 5, 10), QuotaTake::Wait { asks: true });
+}
+
+#[test]
+fn an_answer_that_was_on_its_way_at_a_reset_grants_nothing() {
+    let mut lease = leased(10, 990, 60_000);
+    lease.take(1, 20, 10);
+    let ask = lease.ask(&terms(1_000, 1));
+    lease.reset();
+    lease.answered(&ask, &answer(20, 970, 60_000), 11);
+    assert_eq!(lease.take(1, 20, 12), QuotaTake::Wait { asks: true }, "who waits asks anew");
+    let ask = lease.ask(&terms(1_000, 1));
+    lease.answered(&ask, &of_generation(20, 980, 2), 13);
+    assert_eq!(lease.take(1, 20, 14), QuotaTake::Taken(20));
+    assert_eq!(lease.take(1, 20, 15), QuotaTake::Wait { asks: true });
+    let ask = lease.ask(&terms(1_000, 1));
+    lease.answered(&ask, &of_generation(20, 960, 2), 16);
+    assert_eq!(lease.take(1, 20, 17), QuotaTake::Taken(20));
+}
+
+#[test]
+fn a_quota_that_never_renews_gets_nothing_back_of_before_a_reset() {
+    // Both periods end never; only the generation tells them apart.
+    let mut lease = leased(10, 90, -1);
+    lease.revise();
+    lease.take(1, 1, 10);
+    let ask = lease.ask(&terms(100, 1));
+    assert_eq!((ask.unused, ask.period), (9, QuotaPeriod { ends_ms: -1, generation: 1 }));
+    lease.take(1, 1, 11);
+    lease.answered(&ask, &QuotaAnswer { period: QuotaPeriod { ends_ms: -1, generation: 2 }, ..answer(2, 98, -1) }, 12);
+    assert_eq!(lease.own, 2);
 }

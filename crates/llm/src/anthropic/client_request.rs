@@ -6,18 +6,23 @@ use crate::form::{
 };
 use crate::json::{Fields, JsonNode};
 
-/// Members that change nothing of an answer: what is cached, how it is scheduled, where it is computed, whose it is.
-const HARMLESS: &[&str] =
-    &["cache_control", "diagnostics", "inference_geo", "service_tier", "speed", "user_profile_id", "workspace_id"];
+/// Members that change nothing of an answer: what is cached, whose it is.
+const HARMLESS: &[&str] = &["cache_control", "diagnostics", "user_profile_id", "workspace_id"];
 
 /// Reads a request of at most so many bytes.
 pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsupported> {
+    let ask = read_count(body, bytes_max)?;
+    if ask.output_tokens_max.is_none() {
+        return Err(Unsupported::new("max_tokens", "is missing"));
+    }
+    Ok(ask)
+}
+
+/// Reads a question for the number of tokens, which has no bound of an answer.
+pub(crate) fn read_count(body: &[u8], bytes_max: usize) -> Result<Ask, Unsupported> {
     let mut fields = Fields::of_body(body, bytes_max)?;
     let mut ask = Ask { model: fields.needed_text("model")?, include_usage: true, ..Ask::default() };
-    ask.output_tokens_max = match fields.whole("max_tokens")? {
-        None => return fields.refuse("max_tokens", "is missing"),
-        tokens => tokens,
-    };
+    ask.output_tokens_max = fields.whole("max_tokens")?;
     ask.system = read_system(&mut fields, "system")?;
     let mut conversation = Conversation::default();
     for mut message in fields.objects("messages")? {
@@ -50,6 +55,14 @@ pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsuppo
     if let Some(mut metadata) = fields.object("metadata")? {
         ask.user = metadata.text("user_id")?;
         metadata.done()?;
+    }
+    // Where and how fast an answer is computed is part of what was asked for.
+    for (name, neutral) in [
+        ("inference_geo", &["\"global\""] as &[&str]),
+        ("service_tier", &["\"auto\"", "\"standard_only\""]),
+        ("speed", &["\"standard\""]),
+    ] {
+        fields.only(name, neutral)?;
     }
     fields.drop_all(HARMLESS);
     fields.done()?;

@@ -12,8 +12,10 @@ use crate::form::{
 use crate::json::{Fields, JsonNode};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Members that change nothing of an answer: what it is accounted as, whether it is kept, how it is scheduled.
-const HARMLESS: &[&str] = &["labels", "serviceTier", "store"];
+/// Members that change nothing of an answer: what it is accounted as, whether it is kept.
+const HARMLESS: &[&str] = &["labels", "store"];
+/// The tier that every request has.
+const USUAL_TIER: &[&str] = &["\"standard\"", "\"STANDARD\"", "\"unspecified\"", "\"SERVICE_TIER_UNSPECIFIED\""];
 /// Thresholds that ask for no filter, or for the usual one.
 const NO_FILTER: [&str; 3] = ["OFF", "BLOCK_NONE", "HARM_BLOCK_THRESHOLD_UNSPECIFIED"];
 /// The schema of a function without arguments.
@@ -49,6 +51,7 @@ pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsuppo
         setting.drop_all(&["category", "method"]);
         setting.done()?;
     }
+    fields.only("serviceTier", USUAL_TIER)?;
     fields.drop_all(HARMLESS);
     fields.done()?;
     Ok(ask)

@@ -2,7 +2,7 @@
 //! APIs have them too, so that whatever reads requests finds them in one place. Google gets the document without them.
 
 use crate::form::Unsupported;
-use crate::json::{Fields, ObjectOut, object};
+use crate::json::{Fields, JsonNode, JsonObject, ObjectOut, object};
 use crate::passed::Passed;
 
 /// The model and the kind of answer that a path names.
@@ -101,7 +101,20 @@ pub(crate) fn passed_body(
     Ok((path, bounded))
 }
 
-/// The document of a question for the number of tokens. It may have a whole request in it, which names its model again.
+/// The document of a question for the number of tokens of a request.
+pub(crate) fn count_body(request: &[u8], model: &str) -> Vec<u8> {
+    let mut made = Vec::with_capacity(request.len() + 64);
+    object(&mut made, |out| {
+        out.object("generateContentRequest", |out| {
+            out.text("model", &format!("models/{model}"));
+            let members = JsonNode::read(request, request.len()).ok().and_then(JsonNode::object).map(JsonObject::members);
+            members.unwrap_or_default().iter().for_each(|(name, value)| out.raw(name, value.raw()));
+        });
+    });
+    made
+}
+
+/// The document of a question for the number of tokens, as a client of Google's API sent it. It may have a whole request in it, which names its model again.
 ///
 /// # Errors
 /// As [`Passed::read`].

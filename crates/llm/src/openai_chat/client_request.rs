@@ -6,17 +6,9 @@ use crate::form::{
 };
 use crate::json::{Fields, JsonNode};
 
-/// Members that change nothing of an answer: who asks, what the provider keeps, how it finds its cache, how it schedules and predicts.
-const HARMLESS: &[&str] = &[
-    "metadata",
-    "prediction",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "service_tier",
-    "store",
-];
+/// Members that change nothing of an answer: who asks, what the provider keeps, how it finds its cache, how it predicts.
+const HARMLESS: &[&str] =
+    &["metadata", "prediction", "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store"];
 
 /// Reads a request of at most so many bytes.
 pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsupported> {
@@ -66,6 +58,7 @@ pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsuppo
         ("top_logprobs", &["0"]),
         ("logit_bias", &["{}"]),
         ("modalities", &["[\"text\"]"]),
+        ("service_tier", &["\"auto\"", "\"default\""]),
         ("verbosity", &["\"medium\""]),
     ] {
         fields.only(name, neutral)?;

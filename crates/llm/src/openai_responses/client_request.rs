@@ -7,14 +7,13 @@ use crate::form::{
 };
 use crate::json::{Fields, JsonNode};
 
-/// Members that change nothing of an answer: who asks, what the provider keeps, how it finds its cache, how it schedules.
+/// Members that change nothing of an answer: who asks, what the provider keeps, how it finds its cache.
 const HARMLESS: &[&str] = &[
     "metadata",
     "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
     "safety_identifier",
-    "service_tier",
     "store",
     "stream_options",
 ];
@@ -54,6 +53,7 @@ pub(crate) fn read_request(body: &[u8], bytes_max: usize) -> Result<Ask, Unsuppo
         ("background", &["false"] as &[&str]),
         ("truncation", &["\"disabled\""]),
         ("top_logprobs", &["0"]),
+        ("service_tier", &["\"auto\"", "\"default\""]),
         ("include", &["[]", "[\"reasoning.encrypted_content\"]"]),
     ] {
         fields.only(name, neutral)?;

@@ -151,7 +151,7 @@ fn write_format(out: &mut ObjectOut, format: &ResponseFormat) {
     }
 }
 
-fn write_usage(out: &mut ObjectOut, usage: &Usage) {
+pub(super) fn write_usage(out: &mut ObjectOut, usage: &Usage) {
     out.object("usage", |out| {
         out.whole("input_tokens", usage.input);
         out.object("input_tokens_details", |out| {

@@ -6,7 +6,7 @@ use crate::form::{Event, Fault, FaultKind, ReasoningPart, Stop, ToolCall, Usage}
 use crate::json::{ObjectOut, object};
 
 /// Most bytes of an answer: a hundred times what models answer at most.
-const OUTPUT_BYTES_MAX: usize = 32 << 20;
+pub(super) const OUTPUT_BYTES_MAX: usize = 32 << 20;
 
 /// The item that is being written.
 #[derive(Debug)]
@@ -248,17 +248,22 @@ impl ResponsesStream {
     }
 
     fn named(&mut self, out: &mut Vec<u8>, name: &str, write: impl FnOnce(&mut ObjectOut)) {
-        out.extend_from_slice(b"event: ");
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b"\ndata: ");
-        object(out, |event| {
-            event.text("type", name);
-            event.whole("sequence_number", self.sequence);
-            write(event);
-        });
-        out.extend_from_slice(b"\n\n");
+        write_event(out, name, self.sequence, write);
         self.sequence += 1;
     }
+}
+
+/// Writes an event with its number.
+pub(super) fn write_event(out: &mut Vec<u8>, name: &str, sequence: u64, write: impl FnOnce(&mut ObjectOut)) {
+    out.extend_from_slice(b"event: ");
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(b"\ndata: ");
+    object(out, |event| {
+        event.text("type", name);
+        event.whole("sequence_number", sequence);
+        write(event);
+    });
+    out.extend_from_slice(b"\n\n");
 }
 
 fn summary_part(event: &mut ObjectOut, text: &str) {

@@ -1,9 +1,10 @@
-use super::BoundedStream;
+use super::{BoundedStream, OutputBound};
 use crate::{AnswerContext, Ask, ClientApi, Flavour, Provider, ProviderApi, ProviderCredential};
 
 fn stream(api: ProviderApi, client: ClientApi, tokens_max: u64) -> BoundedStream {
     let provider = Provider { api, base_path: None, credential: ProviderCredential::None };
-    BoundedStream::new(&provider, client, AnswerContext::new(&Ask::default(), 1, "x"), tokens_max, 10_000)
+    let answer = AnswerContext::new(&Ask { include_usage: true, ..Ask::default() }, 1, "x");
+    BoundedStream::new(&provider, client, answer, OutputBound::new(tokens_max, 7), 5_000_000)
 }
 
 fn passed(mut stream: BoundedStream, bytes: &str, piece: usize) -> (String, bool) {
@@ -13,9 +14,11 @@ fn passed(mut stream: BoundedStream, bytes: &str, piece: usize) -> (String, bool
     (String::from_utf8(out).expect("text"), goes_on)
 }
 
+fn chunk(text: &str) -> String {
+    format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+}
+
 fn chat(count: usize) -> String {
-    let chunk =
-        |text: &str| format!("data: {{\"id\":\"c\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     format!("{}{}{end}", chunk(""), chunk("word ").repeat(count))
 }
@@ -65,3 +68,52 @@ data: {"type":"content_block_start","index":0,"content_block":{"type":"text","te
     assert_eq!(names, ["content_block_stop", "message_delta", "message_stop"], "{text}");
     assert!(rest.contains("\"max_tokens\"") && rest.contains("\"output_tokens\":2"), "{rest}");
 }
+
+#[test]
+fn an_event_counts_all_the_words_that_it_has() {
+    let words = chunk(&"word ".repeat(50));
+    let (text, goes_on) =
+        passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 591), &words.repeat(60), 1_000);
+    assert!(!goes_on);
+    assert_eq!(text.matches("word ").count(), 550, "the twelfth event would exceed it");
+    let large = chunk(&"word ".repeat(600_000));
+    let (text, goes_on) = passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 30), &large, 100_000);
+    assert!(!goes_on && !text.contains("word") && text.contains("\"length\""), "{text:.300}");
+    let long = chunk(&"a".repeat(128 * 31));
+    let (text, goes_on) = passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 30), &long, 1_000);
+    assert!(!goes_on && !text.contains("aa"), "{text:.300}");
+}
+
+#[test]
+fn a_client_that_asks_for_usage_is_told_the_likely_prompt_of_an_answer_that_is_ended() {
+    let (text, _) = passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 3), &chat(5), 100);
+    assert!(text.contains("\"prompt_tokens\":7,\"completion_tokens\":3,"), "{text}");
+}
+
+#[test]
+fn what_comes_behind_an_event_that_nobody_understands_is_bounded_too() {
+    let bytes = format!("{}data: {{broken\n\n{}", chunk("word "), chunk("word ").repeat(100));
+    let (text, goes_on) = passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 20), &bytes, 100);
+    assert!(!goes_on && text.matches("word ").count() <= 20, "{text}");
+}
+
+#[test]
+fn comments_behind_the_end_of_an_answer_count_for_nothing() {
+    let bytes = format!("{}: bye\n\n: bye\n\n", chat(5));
+    assert_eq!(passed(stream(ProviderApi::OpenAi(Flavour::OpenAi), ClientApi::OpenAiChat, 5), &bytes, 9), (bytes, true));
+}
+
+#[test]
+fn usage_that_is_told_with_each_event_bounds_what_has_no_words() {
+    let event = |told: usize| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"天天中彩票\"}}]}}}}],\"usageMetadata\":{{\"promptTokenCount\":4,\"candidatesTokenCount\":{told}}},\"responseId\":\"r\"}}\n\n"
+        )
+    };
+    let bytes: String = (1..=10).map(|at| event(at * 100)).collect();
+    let (text, goes_on) = passed(stream(ProviderApi::Gemini, ClientApi::Gemini, 300), &bytes, 70);
+    assert!(!goes_on);
+    assert_eq!(text.matches("天天中彩票").count(), 3, "{text}");
+}
+
+mod responses;

@@ -2,7 +2,7 @@
 
 use super::ProviderApi;
 use crate::bedrock::FrameReader;
-use crate::form::{Event, Fault};
+use crate::form::{Event, Fault, Usage};
 use crate::steps::Steps;
 use crate::{anthropic, bedrock, cohere, gemini, openai_chat};
 use tollgate_mcp::{EventParts, EventReader, EventTooLarge};
@@ -60,6 +60,11 @@ impl ProviderStream {
         self.steps.is_over()
     }
 
+    /// What the provider has told of usage so far.
+    pub fn usage(&self) -> Option<Usage> {
+        self.steps.told_usage()
+    }
+
     /// Bytes of the event that is not complete yet.
     pub fn held_bytes(&self) -> usize {
         match &self.source {
@@ -70,14 +75,24 @@ impl ProviderStream {
 
     /// Reads more bytes.
     pub fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
-        while !self.steps.is_over() {
-            match self.step(&mut bytes) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(fault) => self.steps.fault(fault),
-            }
+        let mut all = Vec::new();
+        while let Some(mut events) = self.next(&mut bytes) {
+            all.append(&mut events);
         }
-        self.steps.take()
+        all
+    }
+
+    /// Reads one event of the provider and leaves what is behind it; `None` if there is none complete, or the stream is over.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Vec<Event>> {
+        if self.steps.is_over() {
+            return None;
+        }
+        match self.step(bytes) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(fault) => self.steps.fault(fault),
+        }
+        Some(self.steps.take())
     }
 
     /// Reads one event; false if there is none complete.

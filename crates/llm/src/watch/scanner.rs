@@ -53,6 +53,8 @@ pub(super) struct Scanner {
     /// The object that is kept, and the depth at which it ends.
     kept: Option<(Vec<u8>, u32)>,
     text_bytes: u64,
+    /// Whether there was an object that tells an error.
+    has_error: bool,
     is_lost: bool,
 }
 
@@ -69,17 +71,22 @@ impl Scanner {
             word: Vec::new(),
             kept: None,
             text_bytes: 0,
+            has_error: false,
             is_lost: false,
         }
     }
 
     /// The next document begins.
     pub(super) fn restart(&mut self) {
-        *self = Scanner { text_bytes: self.text_bytes, ..Scanner::new(self.find) };
+        *self = Scanner { text_bytes: self.text_bytes, has_error: self.has_error, ..Scanner::new(self.find) };
     }
 
     pub(super) fn text_bytes(&self) -> u64 {
         self.text_bytes
+    }
+
+    pub(super) fn has_error(&self) -> bool {
+        self.has_error
     }
 
     /// Reads a byte.
@@ -170,6 +177,7 @@ impl Scanner {
         if is_object && self.kept.is_none() && self.depth <= OBJECT_DEPTH_MAX && self.name == self.find.object.as_bytes() {
             self.kept = Some((vec![byte], self.depth));
         }
+        self.has_error |= is_object && self.depth <= OBJECT_DEPTH_MAX && self.name == b"error";
         self.depth += 1;
         self.objects = self.objects << 1 | u128::from(is_object);
         self.expects_name = is_object;

@@ -131,3 +131,30 @@ fn an_answer_without_tokens_is_known_by_the_sum() {
         assert!(read(figures).2, "{figures}");
     }
 }
+
+#[test]
+fn an_error_is_known_from_what_only_looks_like_one() {
+    for (api, stream, expected) in [
+        (AnswerFormat::OpenAiChat, r#"data: {"error":{"message":"no"}}"#, true),
+        (AnswerFormat::OpenAiChat, r#"data: {"error":null,"choices":[{"delta":{"content":"\"error\":{"}}]}"#, false),
+        (AnswerFormat::Anthropic, r#"data: {"type":"error","error":{"type":"overloaded_error"}}"#, true),
+        (AnswerFormat::Anthropic, r#"data: {"type":"content_block_delta","delta":{"partial_json":"{\"error\":{}}"}}"#, false),
+        (AnswerFormat::Gemini, r#"data: {"error":{"code":503}}"#, true),
+        (AnswerFormat::OpenAiResponses, r#"data: {"type":"error","code":"server_error","message":"no"}"#, true),
+        (
+            AnswerFormat::OpenAiResponses,
+            r#"data: {"type":"response.failed","response":{"status":"failed","error":{"code":"x"}}}"#,
+            true,
+        ),
+        (
+            AnswerFormat::OpenAiResponses,
+            r#"data: {"type":"response.created","response":{"status":"in_progress","error":null}}"#,
+            false,
+        ),
+    ] {
+        let mut reader = UsageReader::new(api, true);
+        stream.as_bytes().chunks(3).for_each(|piece| reader.push(piece));
+        reader.push(b"\n\ndata: {\"x\":1}\n\n");
+        assert_eq!(reader.has_error(), expected, "{stream}");
+    }
+}

@@ -85,6 +85,37 @@ fn who_leaves_pays_what_was_generated() {
 }
 
 #[test]
+fn tokens_that_are_certain_are_paid_also_where_they_are_short() {
+    for (soft, expected) in [(false, 50 + 15 + 16), (true, 25 + 15)] {
+        let budget = budget(1_000.0, BudgetUnit::Tokens, soft);
+        let holdings = take(&budget, outlook(100, 200)).expect("there is enough");
+        holdings.pay(Progress { text_bytes: 20, tokens: 15, ..Progress::default() });
+        assert_eq!(1_000 - left(&budget), expected, "soft: {soft}");
+    }
+}
+
+#[test]
+fn cached_and_reasoning_tokens_are_held_as_if_all_were() {
+    for (unit, held, paid, untold) in [(BudgetUnit::CachedTokens, 100, 12, 50), (BudgetUnit::ReasoningTokens, 200, 7, 27 + 16)] {
+        let hard = budget(1_000.0, unit, false);
+        let holdings = take(&hard, outlook(100, 200)).expect("there is enough");
+        assert_eq!((1_000 - left(&hard), holdings.output_max()), (held, Some(200)));
+        let usage = Some(Usage { input: 30, output: 50, cached_read: 12, reasoning: 7, ..Usage::default() });
+        holdings.pay(Progress { usage, text_bytes: 80, tokens: 15, is_complete: true });
+        assert_eq!(1_000 - left(&hard), paid);
+        let holdings = take(&hard, outlook(100, 200)).expect("there is enough");
+        holdings.pay(Progress { text_bytes: 80, tokens: 15, ..Progress::default() });
+        assert_eq!(1_000 - left(&hard), paid + untold, "who does not tell pays for all");
+
+        let soft = budget(10.0, unit, true);
+        let holdings = take(&soft, outlook(100, 200)).expect("there is something");
+        assert_eq!((left(&soft), holdings.output_max()), (9, None));
+        holdings.pay(Progress { usage, text_bytes: 80, tokens: 15, is_complete: true });
+        assert_eq!(10 - soft.counter.units_left_here(10, tollgate_clock::unix_s()), paid, "an overrun is seen");
+    }
+}
+
+#[test]
 fn a_soft_budget_admits_as_long_as_something_is_left() {
     let budget = budget(100.0, BudgetUnit::Tokens, true);
     let mut first = take(&budget, outlook(40, 4_000)).expect("there is something");

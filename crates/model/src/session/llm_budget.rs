@@ -58,6 +58,10 @@ pub enum BudgetUnit {
     PromptTokens,
     /// Tokens of answers, with reasoning.
     CompletionTokens,
+    /// Tokens of prompts that the provider read from its cache.
+    CachedTokens,
+    /// Tokens of answers that the model took for reasoning.
+    ReasoningTokens,
     /// US dollars.
     Usd,
     /// Requests.
@@ -164,6 +168,8 @@ impl BudgetUnit {
             BudgetUnit::Tokens => "tokens",
             BudgetUnit::PromptTokens => "prompt_tokens",
             BudgetUnit::CompletionTokens => "completion_tokens",
+            BudgetUnit::CachedTokens => "cached_tokens",
+            BudgetUnit::ReasoningTokens => "reasoning_tokens",
             BudgetUnit::Usd => "usd",
             BudgetUnit::Requests => "requests",
         }

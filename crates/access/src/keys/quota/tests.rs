@@ -115,3 +115,24 @@ fn what_is_given_back_can_be_taken_again_but_not_in_a_later_period() {
     quota.give_back(0, 100);
     assert!(quota.take(1, 0, 100).is_ok() && quota.take(1, 0, 100).is_err());
 }
+
+#[test]
+fn what_was_held_before_a_reset_gives_nothing_back_after_it() {
+    let quota = quota();
+    let idle = std::time::Duration::from_secs(1);
+    let terms = BudgetTerms { max: 100, ends_unix_s: 1_060, next_ends_unix_s: 1_120, idle, on_failure: None };
+    let take = |units| match quota.take_units(&terms, (1, units), WaitPolicy::Waits, 1_000) {
+        BudgetDecision::Taken(taken) => taken,
+        other => panic!("{other:?}"),
+    };
+    let before = take(40);
+    let mut reset = std::pin::pin!(quota.reset_units(&terms));
+    let done = reset.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert_eq!(done, std::task::Poll::Ready(true));
+    let after = take(30);
+    quota.give_back_units(before);
+    assert_eq!(quota.units_left_here(100, 1_000), 70);
+    quota.give_back_units(TakenUnits { units: 10, ..after });
+    quota.charge_units(&terms, 100, 1_000);
+    assert_eq!(quota.units_left_here(100, 1_000), -20, "an overrun is seen");
+}

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Problem } from "../call";
 import { set, valueAt } from "../json";
 import { Badge, Field, Note, Panel } from "../ui/bits";
+import { BudgetForm } from "./budgets";
 
 type Kind = "text" | "mono" | "number" | "flag" | "lines";
 interface Input { path: string; name: string; kind: Kind; hint?: string; placeholder?: string; wide?: boolean; inverse?: boolean; min?: number }
@@ -51,8 +52,10 @@ const SECTIONS: Section[] = [
   ] },
 ];
 
+const LLM = "tollgate.llm";
+
 export function DefinitionForm({ text, change, readOnly, problems, broken }: { text: string; change: (text: string) => void; readOnly: boolean; problems: Problem[]; broken: boolean }) {
-  const values = useMemo(() => (broken ? null : Object.fromEntries(SECTIONS.flatMap((section) => section.inputs).map((input) => [input.path, valueAt(text, input.path.split("."))]))), [text, broken]);
+  const values = useMemo(() => (broken ? null : Object.fromEntries([...SECTIONS.flatMap((section) => section.inputs).map((input) => input.path), LLM].map((path) => [path, valueAt(text, path.split("."))]))), [text, broken]);
   if (!values) return <Panel title="Form"><div class="body"><Note tone="bad" icon="alert">The text is not JSON at the moment, so the form has nothing to show. Correct the marked line, or undo.</Note></div></Panel>;
   const elsewhere = problems.filter((one) => !SECTIONS.some((section) => section.inputs.some((input) => one.path === `$.${input.path}`)));
   return (
@@ -65,6 +68,7 @@ export function DefinitionForm({ text, change, readOnly, problems, broken }: { t
               write={(value) => change(set(text, input.path.split("."), value))} />)}
           </>
         ))}
+        {values[LLM] && <><h3>Budgets of its language models</h3><BudgetForm budgets={values[LLM].budgets ?? []} set={(list) => change(set(text, ["tollgate", "llm", "budgets"], list.length ? list : undefined))} readOnly={readOnly} holders={[["api", "all clients together"], ["key", "each key has its own"]]} /></>}
       </div>
     </Panel>
   );

@@ -10,6 +10,7 @@ import { Dialog } from "../ui/dialog";
 import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
+import { KeyBudgets } from "./budgets";
 import { SPANS, limit, short } from "./keys";
 
 export function KeyPage() {
@@ -81,6 +82,7 @@ export function KeyPage() {
             <tbody>{rights.map(([api, right]) => <tr key={api}><th scope="row"><a href={link(["apis", api])}><Text>{right.api_name || api}</Text></a></th><td><Text>{(right.versions ?? []).join(", ")}</Text></td>
               <td>{right.allowed_urls?.length ? <Text mono>{right.allowed_urls.map((one: any) => `${(one.methods ?? []).join(",")} ${one.url}`).join("; ")}</Text> : "all"}</td><td>{right.limit?.rate > 0 || right.limit?.quota_max > 0 ? limit(right.limit) : "the key's"}</td></tr>)}</tbody></table>)}
       </Panel>
+      {!isScoped() && <KeyBudgets path={path} own={key.llm_budgets ?? []} can={can} save={(budgets) => patch({ llm_budgets: budgets.length ? budgets : null }, "The budgets are saved. They hold from the next request on.")} />}
       {doing === "extend" && <Extend expires={key.expires} close={() => setDoing(null)} save={(expires) => void patch({ expires }, expires ? `Valid until ${format.full(expires)}.` : "Valid until revoked.")} />}
       {doing === "revoke" && <Dialog title="Revoke this key?" close={() => setDoing(null)} footer={<><Button onClick={() => setDoing(null)}>Keep it</Button><Button kind="danger" onClick={() => void revoke()}>Revoke</Button></>}><p>The next request with <b><Text>{key.alias || short(id)}</Text></b> is refused, on every gateway. This cannot be undone; a new key is a new secret.</p></Dialog>}
     </>

@@ -12,6 +12,7 @@ import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
 import { Plot, type Line } from "../ui/plot";
 import { narrow } from "../ui/screen";
+import { amount, unitWords } from "./budgets";
 import { outcome, usd } from "./llm";
 import { Playground } from "./playground";
 import { capital } from "./usage";
@@ -27,9 +28,6 @@ const SPANS: [string, string, number][] = [["24h", "24 h", 86400], ["7d", "7 d",
 const SPLITS: [string, string, string][] = [["model", "model", "model"], ["provider", "provider", "provider"], ["key", "key", "key"], ["team", "team", "team"], ["policy", "policy", "policy"], ["org", "organisation", "org"], ["api", "API", "api_id"]];
 const COLORS = ["accent", "warn", "violet", "teal", "pink", "olive", "ok", "muted"];
 const ROWS = 50;
-
-const HAS_UNIT: Record<string, string> = { tokens: "tokens", prompt_tokens: "prompt tokens", completion_tokens: "completion tokens", requests: "requests" };
-const amount = (value: number, unit: string): string => (unit === "usd" ? usd(value) : format.count(value));
 
 export function Models() {
   const q = route.value.query;
@@ -141,7 +139,7 @@ function BudgetRow({ budget, team, standing }: { budget: Budget; team?: string; 
   const tone: Tone = share >= 1 ? "bad" : expected >= 1 ? "warn" : "ok";
   return (
     <tr>
-      <th scope="row"><Text>{budget.name}</Text>{team ? <> <button type="button" class="as-link" title={`Only ${format.visible(team)}`} onClick={() => refine({ team, split: "model" })}><Text>{team}</Text></button></> : team === "" && " no team"} <small>{soft ? "soft" : "hard"}, {HAS_UNIT[unit] ? `${HAS_UNIT[unit]} ` : ""}a {per}</small></th>
+      <th scope="row"><Text>{budget.name}</Text>{team ? <> <button type="button" class="as-link" title={`Only ${format.visible(team)}`} onClick={() => refine({ team, split: "model" })}><Text>{team}</Text></button></> : team === "" && " no team"} <small>{soft ? "soft" : "hard"}, {unitWords(unit)}a {per}</small></th>
       {!narrow.value && <td>{budget.of === "api" || team !== undefined ? <a href={link(["apis", budget.api_id])}><Text>{budget.api_id}</Text></a> : budget.of}</td>}
       <td><span class={`budget ${tone}`} aria-hidden="true"><i style={{ width: `${expected * 100}%` }} /><span style={{ width: `${share * 100}%` }} /></span>{used == null ? format.UNKNOWN : amount(used, unit)} of {amount(max, unit)}</td>
       <td class="number">{left == null ? format.UNKNOWN : amount(left, unit)}</td>

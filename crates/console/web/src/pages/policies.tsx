@@ -11,6 +11,7 @@ import { Dialog } from "../ui/dialog";
 import { Filter, Table, useList } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
+import { BudgetForm, type LlmBudget, fault } from "./budgets";
 import { Diff, affected } from "./definition";
 import { limit } from "./keys";
 
@@ -89,11 +90,12 @@ function Policy({ id, close, changed, can }: { id: string | null; close: () => v
   if (step === "delete") return <Dialog title="Delete this policy?" close={() => setStep("edit")} footer={<><Button onClick={() => setStep("edit")}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}><p>{concerned} {keys === 0 ? "" : "Their requests are refused until they get another."}</p></Dialog>;
   if (step === "save") return <Dialog title="Save this policy?" close={() => setStep("edit")} wide footer={<><span>{concerned} {affected()}</span><Button onClick={() => setStep("edit")}>Back</Button><Button kind="primary" autofocus onClick={() => void save()}>Save</Button></>}><Diff old={id ? base : ""} now={text} /></Dialog>;
   const rights: Record<string, any> = value("access_rights") ?? {};
+  const budgets: LlmBudget[] = value("llm_budgets") ?? [];
   const number = (path: string, label: string, none: string, empty: number) => (
     <Field label={label} error={problems.find((one) => one.path === `$.${path}`)?.message}><input type="number" min={0} step="any" disabled={!can} placeholder={none} value={value(path) > 0 ? value(path) : ""} onInput={(event) => set(path, event.currentTarget.value === "" ? empty : Number(event.currentTarget.value))} /></Field>);
   return (
     <Dialog title={id ? format.visible(value("name") || id) : "New policy"} close={close} wide
-      footer={<><span>{id && <LinkButton icon="key" kind="quiet" href={link(["keys"], { q: id })}>{keys == null ? "Its keys" : `${format.count(keys)} ${keys === 1 ? "key" : "keys"}`}</LinkButton>}{id && can && <Button icon="trash" kind="quiet" onClick={() => setStep("delete")}>Delete</Button>}</span><Button onClick={close}>Close</Button>{can && <Button kind="primary" disabled={!edited || edited === base || errors.length > 0 || !value("name")} onClick={() => (id ? setStep("save") : void save())}>{id ? "Save" : "Make the policy"}</Button>}</>}>
+      footer={<><span>{id && <LinkButton icon="key" kind="quiet" href={link(["keys"], { q: id })}>{keys == null ? "Its keys" : `${format.count(keys)} ${keys === 1 ? "key" : "keys"}`}</LinkButton>}{id && can && <Button icon="trash" kind="quiet" onClick={() => setStep("delete")}>Delete</Button>}</span><Button onClick={close}>Close</Button>{can && <Button kind="primary" disabled={!edited || edited === base || errors.length > 0 || !value("name") || !!fault(budgets)} onClick={() => (id ? setStep("save") : void save())}>{id ? "Save" : "Make the policy"}</Button>}</>}>
       <div class="form">
         {failure ? <div class="field wide"><ErrorBox failure={failure} /></div> : null}
         <Field label="Name"><input autofocus disabled={!can} value={value("name") ?? ""} onInput={(event) => set("name", event.currentTarget.value)} /></Field>
@@ -102,6 +104,8 @@ function Policy({ id, close, changed, can }: { id: string | null; close: () => v
         <div class="field wide"><span>APIs</span><div class="choices">{[...apis, ...Object.keys(rights).filter((one) => !apis.some((api) => api.id === one)).map((one) => ({ id: one, name: one, listen_path: "unknown API" }))].map((api) => (
           <label key={api.id} class="choice"><input type="checkbox" disabled={!can} checked={api.id in rights} onChange={() => set(`access_rights.${api.id}`, api.id in rights ? undefined : { api_id: api.id, api_name: api.name, versions: ["Default"] })} /><Text>{api.name || api.id}</Text><small class="mono"><Text>{api.listen_path}</Text></small></label>))}</div></div>
         <div class="field wide"><span>Applies to keys</span><div class="row">{[["acl", "rights"], ["rate_limit", "rate"], ["quota", "quota"]].map(([part, name]) => <label key={part} class="choice"><input type="checkbox" disabled={!can} checked={!!value(`partitions.${part}`)} onChange={() => set(`partitions.${part}`, !value(`partitions.${part}`))} />only its {name}</label>)}</div><em>None chosen: all of it.</em></div>
+        <details class="field wide" open={budgets.length > 0}><summary>Budgets of language models{budgets.length > 0 && `: ${budgets.length}`}</summary>
+          <div class="form"><BudgetForm budgets={budgets} set={(list) => set("llm_budgets", list.length ? list : undefined)} readOnly={!can} holders={[["key", "each key has its own"], ["policy", "all its keys together"]]} /></div></details>
         {problems.filter((one) => one.level !== "ignored").map((one) => <div key={one.path} class="field wide"><Note tone={one.level === "error" ? "bad" : "warn"} icon="alert"><code>{one.path}</code> <Text>{one.message}</Text></Note></div>)}
       </div>
     </Dialog>

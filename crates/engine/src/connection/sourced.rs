@@ -199,7 +199,7 @@ impl Connection {
     }
 }
 
-/// Frames a body whose length is not known.
+/// Frames a body whose length is not known. Small pieces that are there together are sent together, the last one with the end.
 struct SourcedChunks {
     source: Box<dyn BodySource>,
     is_over: bool,
@@ -207,15 +207,23 @@ struct SourcedChunks {
 
 impl BodySource for SourcedChunks {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
-        if self.is_over {
-            return Poll::Ready(Ok(None));
+        let mut chunks = Vec::new();
+        while !self.is_over && chunks.len() < COPY_BYTES_MAX {
+            match self.source.poll_next(cx) {
+                Poll::Ready(Ok(Some(piece))) => {
+                    chunks.reserve(piece.len() + CHUNK_FRAME_BYTES);
+                    write_chunk(&piece, &mut chunks);
+                }
+                Poll::Ready(Ok(None)) => {
+                    self.is_over = true;
+                    chunks.extend_from_slice(LAST_CHUNK);
+                }
+                // The source repeats its answer at the next poll.
+                Poll::Ready(Err(_)) | Poll::Pending if !chunks.is_empty() => break,
+                Poll::Ready(Err(cut)) => return Poll::Ready(Err(cut)),
+                Poll::Pending => return Poll::Pending,
+            }
         }
-        let Some(piece) = ready!(self.source.poll_next(cx))? else {
-            self.is_over = true;
-            return Poll::Ready(Ok(Some(Bytes::from_static(LAST_CHUNK))));
-        };
-        let mut chunk = Vec::with_capacity(piece.len() + CHUNK_FRAME_BYTES);
-        write_chunk(&piece, &mut chunk);
-        Poll::Ready(Ok(Some(chunk.into())))
+        Poll::Ready(Ok(Some(chunks.into()).filter(|chunks: &Bytes| !chunks.is_empty())))
     }
 }

@@ -5,7 +5,8 @@ One Tollgate with one data thread runs under callgrind. Each shape is sent `--re
 dumps of the counts; the median of `--rounds` is told. With `--keep DIR` the last dump of each shape stays there for callgrind_annotate.
 With `--consoles N` it also counts while somebody looks.
 Counted is what the tasks of connections do: what the runtime does around them, some tenth of it all, depends on how many requests a
-thread finds when it wakes up. It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory.
+thread finds when it wakes up. It says nothing of the kernel, which is most of a request's cost, nor of waiting for memory. `--cpu` says that: the CPU time of a request,
+kernel and all, under as many requests as the load generator sends, of one shape after the other in each round, on a quiet machine.
 Valgrind has none of the processor's instructions for SHA-256 and long multiplication: signatures count several times as much here.
 """
 
@@ -89,7 +90,7 @@ class Shape:
 
 def main() -> int:
     args = arguments()
-    for program in ("valgrind", "callgrind_control"):
+    for program in () if args.cpu else ("valgrind", "callgrind_control"):
         if not shutil.which(program):
             raise RigError(f"{program} is needed (Debian: apt install valgrind)")
     facts = bench.circumstances(args.binary)
@@ -105,7 +106,7 @@ def main() -> int:
             # Tails and top lists leave out what is not tracked.
             apis = [api | {"do_not_track": False} for api in apis]
         documents = {"openapi": configuration.order_document("openapi", upstream.url("/"))}
-        gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=under, documents=documents)
+        gateway = bench.tollgate_gateway(rig, args.binary, apis, "/open/", under=[] if args.cpu else under, documents=documents)
         shapes = {
             "keyless": Shape("open", 200),
             "health and retries": Shape("watched", 200),
@@ -141,12 +142,15 @@ def main() -> int:
         counter = Counter(gateway, out)
         if args.consoles:
             shapes = {name: shapes[name] for name in ("keyless", "key, limit, quota", "no key")}
-        figures = {name: measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
+        if args.cpu:
+            figures = cpu_ns(rig, gateway, {name: shape for name, shape in shapes.items() if shape.status == 200 and not shape.tokens}, args)
+        else:
+            figures = {name: measure(gateway, counter, name, shape, args) for name, shape in shapes.items()}
         if args.consoles:
             figures |= watched(gateway, counter, shapes, args)
         for name, figure in figures.items():
             print(f"  {name:32} {figure:8.0f} {figure / figures['keyless']:6.2f}")
-        if args.keep:
+        if args.keep and not args.cpu:
             args.keep.mkdir(parents=True, exist_ok=True)
             for name, dump in counter.kept.items():
                 shutil.copy(dump, args.keep / f"{name.replace(', ', '-').replace(' ', '-')}.callgrind")
@@ -161,7 +165,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--consoles", type=int, default=0, metavar="N", help="also with N open consoles, a live tail and top lists; fewer shapes")
     parser.add_argument("--only", action="append", metavar="TEXT", help="only shapes whose name has this text, and keyless requests")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR")
-    return parser.parse_args()
+    parser.add_argument("--cpu", type=float, default=0, metavar="SECONDS", help="nanoseconds of CPU instead of instructions, from so many seconds of each shape in a round")
+    args = parser.parse_args()
+    if args.cpu and args.consoles:
+        parser.error("--consoles are for instructions")
+    return args
 
 
 def definitions(target: str, second: str, issuer: str) -> list[dict]:
@@ -226,6 +234,24 @@ def measure(gateway: Tollgate, counter: Counter, name: str, shape: Shape, args: 
     for connection in connections:
         connection.close()
     return statistics.median(counts)
+
+
+def cpu_ns(rig: Rig, gateway: Tollgate, shapes: dict[str, Shape], args: argparse.Namespace) -> dict[str, float]:
+    """CPU time of a request, in nanoseconds: the median of the rounds."""
+    found: dict[str, list[float]] = {name: [] for name in shapes}
+    for _ in range(args.rounds):
+        for name, shape in shapes.items():
+            options = [word for line in shape.headers.items() for word in ("-H", ": ".join(line))]
+            if shape.body:
+                options += ["-m", "POST", "-T", "application/json", "-D", rig.file("body", shape.body.decode())]
+            url = f"http://{bench.HOST}:{gateway.port}/{shape.api}/{shape.path}"
+            before = bench.usage(gateway.pid)
+            load = bench.load(rig, args.binary, url, 4 * CONNECTIONS, args.cpu, *options)
+            used = bench.usage(gateway.pid) - before
+            if load.trouble:
+                raise RigError(f"{name}: {load.trouble}")
+            found[name].append(used.cpu_ns / load.requests)
+    return {name: statistics.median(rounds) for name, rounds in found.items()}
 
 
 def watched(gateway: Tollgate, counter: Counter, shapes: dict[str, Shape], args: argparse.Namespace) -> dict[str, float]:

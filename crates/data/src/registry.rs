@@ -34,7 +34,7 @@ use tollgate_cluster::CachePurge;
 use tollgate_engine::{Address, AddressCounts, EgressProxy, Http2, ProxyProtocol, Target, TargetTls};
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
-use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail};
+use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail, TokenizerLibrary};
 use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
@@ -81,6 +81,8 @@ pub struct Registry {
     pub rest_mail: OnceLock<Arc<dyn RestMail>>,
     /// What becomes of requests to language models, for their records.
     pub llm_calls: Arc<LlmCalls>,
+    /// Vocabularies of language models.
+    pub tokenizers: TokenizerLibrary,
     /// Streams of language models that cores may take over.
     pub offered_bodies: Arc<OfferedBodies>,
     /// Seals names of sessions: all gateways of a cluster have the same.

@@ -19,7 +19,7 @@ use tollgate_access::oauth::OAuthSettings;
 use tollgate_http::Request;
 use tollgate_limit::LimitAlgorithm;
 use tollgate_model::config::{
-    GatewayConfig, McpCommand, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders, WafSettings,
+    GatewayConfig, McpCommand, MessageOverride, OasConfig, OnPluginFailure, RateLimitHeaders, TokenizerSettings, WafSettings,
 };
 use tollgate_model::reference::SecretSources;
 use tollgate_model::{Level, Problem};
@@ -163,6 +163,8 @@ pub struct DocumentTerms {
     pub plugins: PluginTerms,
     /// Where rules of web application firewalls are.
     pub waf: WafSettings,
+    /// Vocabularies of language models.
+    pub tokenizers: Vec<TokenizerSettings>,
 }
 
 /// What responses have of the gateway.
@@ -352,6 +354,7 @@ impl Settings {
                 mcp_commands: config.tollgate.mcp_commands.clone(),
                 plugins: PluginTerms::new(config),
                 waf: config.tollgate.waf.clone(),
+                tokenizers: config.tollgate.tokenizers.clone(),
             },
             answers: AnswerTerms {
                 close_connections: config.close_connections,

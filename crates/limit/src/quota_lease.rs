@@ -288,6 +288,12 @@ impl QuotaLease {
         self.refused_until_us = 0;
     }
 
+    /// Handles a quota that has become larger by so much: what was granted or refused before is asked anew.
+    pub(crate) fn resize(&mut self, more: i64) {
+        self.revise();
+        self.left = self.left.map(|left| left.saturating_add(more));
+    }
+
     /// Decides what to return and to report: grants that nobody has used recently, or everything, and requests that passed without the
     /// store.
     pub(crate) fn settle(&mut self, terms: &QuotaTerms, now_us: u64, everything: bool) -> Settlement {

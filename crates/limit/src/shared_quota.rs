@@ -141,6 +141,10 @@ impl SharedQuota {
         on_failure: Option<OnStoreFailure>,
     ) -> BudgetDecision {
         let mut state = self.lock();
+        if state.terms.max != terms.max {
+            let more = terms.max.saturating_sub(state.terms.max);
+            state.lease.resize(more);
+        }
         state.terms = terms;
         let taken = |lease: &QuotaLease, units| BudgetDecision::Taken(TakenUnits { units, period: lease.period() });
         match state.lease.take(least, want, now_us) {

@@ -311,6 +311,9 @@ pub struct Usage {
     pub cached_read: u64,
     /// Of the prompt, into the cache.
     pub cached_write: u64,
+    /// Of those into the cache, those that stay for an hour.
+    #[serde(default)]
+    pub cached_write_hour: u64,
     /// Of the answer, for reasoning.
     pub reasoning: u64,
     /// Whether the provider's figures are absent or cannot be: they were bounded, and an estimate is better.
@@ -322,7 +325,8 @@ impl Usage {
     pub const TOKENS_MAX: u64 = 1 << 24;
 
     /// What is known if the provider says nothing.
-    pub const UNKNOWN: Usage = Usage { input: 0, output: 0, cached_read: 0, cached_write: 0, reasoning: 0, is_doubtful: true };
+    pub const UNKNOWN: Usage =
+        Usage { input: 0, output: 0, cached_read: 0, cached_write: 0, cached_write_hour: 0, reasoning: 0, is_doubtful: true };
 
     /// A figure of the provider: the number, bounded; `None` if it cannot be.
     pub(crate) fn figure(number: Option<f64>) -> Option<u64> {
@@ -340,8 +344,22 @@ impl Usage {
         self.output = self.output.min(Usage::TOKENS_MAX);
         self.cached_read = self.cached_read.min(self.input);
         self.cached_write = self.cached_write.min(self.input - self.cached_read);
+        self.cached_write_hour = self.cached_write_hour.min(self.cached_write);
         self.reasoning = self.reasoning.min(self.output);
         self
+    }
+}
+
+impl Reply {
+    /// Bytes of text, thoughts and arguments in it.
+    pub fn text_bytes(&self) -> u64 {
+        let bytes = |part: &Part| match part {
+            Part::Text(text) => text.len(),
+            Part::Reasoning(part) => part.text.len(),
+            Part::ToolCall(call) => call.arguments.len(),
+            _ => 0,
+        };
+        self.parts.iter().map(bytes).sum::<usize>() as u64
     }
 }
 
@@ -487,6 +505,11 @@ impl Fault {
     /// The provider said what nobody understands.
     pub(crate) fn broken(why: &str) -> Self {
         Fault::new(FaultKind::Server, format!("the provider's answer is broken: {why}"))
+    }
+
+    /// The model said what the client's API has no counterpart for.
+    pub(crate) fn without_counterpart(what: &str) -> Self {
+        Fault::new(FaultKind::Server, format!("the model's answer has {what}, for which the client's API has no counterpart"))
     }
 
     /// What nobody understands of an error's body, by its status.

@@ -6,5 +6,5 @@ mod node;
 mod write;
 
 pub(crate) use fields::Fields;
-pub(crate) use node::{JsonNode, JsonObject, is_object_text};
+pub(crate) use node::{JsonNode, JsonObject, is_object_text, split_half};
 pub(crate) use write::{ArrayOut, ObjectOut, object};

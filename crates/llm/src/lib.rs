@@ -33,6 +33,7 @@ mod retry;
 mod steps;
 mod texts;
 mod token_floor;
+mod tokenizer;
 mod tool_id;
 mod watch;
 
@@ -60,4 +61,6 @@ pub use retry::{RateLimits, Window};
 pub use texts::{
     EventText, EventTexts, TextChannel, TextKind, TextPlace, answer_texts, event_texts, request_texts, spliced, text_at,
 };
+pub use token_floor::TOKEN_BYTES_MAX;
+pub use tokenizer::{TextSplit, Tokenizer};
 pub use watch::{AnswerFormat, UsageReader};

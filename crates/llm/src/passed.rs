@@ -44,7 +44,7 @@ pub struct PassedChange<'a> {
     pub model: Option<&'a str>,
     /// Whether to ask for usage in a stream of OpenAI's Chat Completions; the client's answer then goes through a [`UsageFilter`].
     pub asks_usage: bool,
-    /// Bound of the answer in tokens, and the member that says it where the client says none.
+    /// Bound of the answer in tokens, and the member that says it. Others that may say it are left out, if the provider does not know them surely.
     pub output_tokens_max: Option<(&'a str, u64)>,
 }
 
@@ -52,6 +52,11 @@ pub struct PassedChange<'a> {
 const READ: [&str; 3] = ["model", "stream", "stream_options"];
 /// The members that bound an answer.
 const BOUNDS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
+
+/// Whether a provider whose own bound is `member` knows another. OpenAI knows both; servers that know the old one may ignore the new one.
+fn is_known_with(name: &str, member: &str) -> bool {
+    name == member || (name, member) == ("max_tokens", "max_completion_tokens")
+}
 
 /// The request with its changes; all other members as they are.
 ///
@@ -73,8 +78,10 @@ pub fn passed_body(body: &[u8], bytes_max: usize, change: PassedChange) -> Resul
                 ("model", Some(model)) => out.text("model", model),
                 ("stream_options", _) if asks_usage => {}
                 (name, _) if bound.is_some() && BOUNDS.contains(&name) => {
-                    bound.iter().for_each(|(_, tokens)| out.whole(name, *tokens));
-                    is_bounded = true;
+                    for (_, tokens) in bound.iter().filter(|(member, _)| is_known_with(name, member)) {
+                        out.whole(name, *tokens);
+                        is_bounded = true;
+                    }
                 }
                 _ => out.raw(&name, value.raw()),
             }

@@ -15,11 +15,19 @@ pub struct Price {
     pub cached_write: u64,
     /// Of the answer.
     pub output: u64,
+    /// Whether a request with a prompt of more than 200,000 tokens costs twice as much, and its answer half more.
+    pub has_long_tier: bool,
 }
+
+/// The prompt from which on it is a long one.
+const LONG_PROMPT: u64 = 200_000;
 
 /// Prices of models.
 #[derive(Clone, Debug, Default)]
-pub struct PriceTable(Vec<Price>);
+pub struct PriceTable {
+    own: Vec<Price>,
+    built_in: Vec<Price>,
+}
 
 /// The day of the built-in prices.
 pub const PRICES_OF: &str = "2025-12-01";
@@ -72,6 +80,9 @@ const BUILT_IN: &[PriceRow] = &[
     ("command-r", 150, 150, 150, 600),
 ];
 
+/// Those with another price for long prompts.
+const LONG_TIERS: &[&str] = &["claude-sonnet-4-5", "claude-sonnet-4", "gemini-3-pro", "gemini-2.5-pro"];
+
 impl PriceTable {
     /// The built-in prices.
     pub fn built_in() -> Self {
@@ -81,24 +92,26 @@ impl PriceTable {
             cached_read: cached_read * 1_000,
             cached_write: cached_write * 1_000,
             output: output * 1_000,
+            has_long_tier: LONG_TIERS.contains(pattern),
         };
-        PriceTable(BUILT_IN.iter().map(price).collect())
+        PriceTable { own: Vec::new(), built_in: BUILT_IN.iter().map(price).collect() }
     }
 
-    /// Puts prices in front of those that are there.
+    /// With prices of one's own, which come before all others.
     #[must_use]
     pub fn with(self, own: impl IntoIterator<Item = Price>) -> Self {
-        PriceTable(own.into_iter().chain(self.0).collect())
+        PriceTable { own: own.into_iter().collect(), ..self }
     }
 
-    /// The price of a model: the longest pattern that fits it; of two that are as long, the first. Names may have a path or a vendor's name before
+    /// The price of a model: the longest pattern that fits it among one's own, else among the others; of two that are as long, the first. Names may have a path or a vendor's name before
     /// them, as `us.anthropic.claude-sonnet-4-5-v1:0` and `openai/gpt-4o`.
-    pub fn of(&self, model: &str) -> Option<&Price> {
+    pub fn of<'t>(&'t self, model: &str) -> Option<&'t Price> {
         let starts = model.char_indices().filter(|(_, letter)| matches!(letter, '.' | '/')).map(|(at, _)| at + 1);
         let names: Vec<&str> = std::iter::once(0).chain(starts).take(8).filter_map(|at| model.get(at..)).collect();
         let fits = |price: &&Price| names.iter().any(|name| is_of(&price.pattern, name));
         // `max_by_key` takes the last of several, so the table is read from its end.
-        self.0.iter().rev().filter(fits).max_by_key(|price| price.pattern.len())
+        let longest = |prices: &'t [Price]| prices.iter().rev().filter(fits).max_by_key(|price| price.pattern.len());
+        longest(&self.own).or_else(|| longest(&self.built_in))
     }
 }
 
@@ -122,14 +135,22 @@ impl Price {
     pub fn cost(&self, usage: &Usage) -> u64 {
         let usage = usage.bounded();
         let fresh = usage.input - usage.cached_read - usage.cached_write;
-        let parts = [
+        let sum = |parts: &[(u64, u64)]| parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(*price)).sum::<u128>();
+        let prompt = sum(&[
             (fresh, self.input),
             (usage.cached_read, self.cached_read),
-            (usage.cached_write, self.cached_write),
-            (usage.output, self.output),
-        ];
-        let sum: u128 = parts.iter().map(|(tokens, price)| u128::from(*tokens) * u128::from(*price)).sum();
-        u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+            (usage.cached_write - usage.cached_write_hour, self.cached_write),
+            (usage.cached_write_hour, self.cached_write_hour()),
+        ]);
+        let answer = sum(&[(usage.output, self.output)]);
+        let is_long = self.has_long_tier && usage.input > LONG_PROMPT;
+        let whole = if is_long { 2 * prompt + answer + answer / 2 } else { prompt + answer };
+        u64::try_from(whole.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
+
+    /// Of the prompt, into a cache that lasts an hour: twice the input where writing into the cache costs more than reading, as at Anthropic.
+    pub fn cached_write_hour(&self) -> u64 {
+        if self.cached_write > self.input { self.cached_write.max(2 * self.input) } else { self.cached_write }
     }
 }
 

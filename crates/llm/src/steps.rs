@@ -1,6 +1,7 @@
 //! The events of one stream in an order that every client can be told: a beginning, parts one after the other, usage, one end.
 
 use crate::form::{Event, Fault, Stop, Usage};
+use crate::json::{JsonObject, split_half};
 
 /// Most parts of one answer: each costs clients and providers an item of a list.
 const PARTS_MAX: usize = 10_000;
@@ -19,6 +20,8 @@ pub(crate) struct Steps {
     events: Vec<Event>,
     has_begun: bool,
     open: Option<OpenPart>,
+    /// Half of a surrogate pair with which the last text ended: the other half may come with the next.
+    half: Option<[u8; 3]>,
     parts: usize,
     has_calls: bool,
     usage: Option<Usage>,
@@ -62,6 +65,9 @@ impl Steps {
 
     /// The open part is complete.
     pub(crate) fn close(&mut self) {
+        if self.half.take().is_some() && self.open == Some(OpenPart::Text) {
+            self.events.push(Event::TextDelta(char::REPLACEMENT_CHARACTER.to_string()));
+        }
         if self.open.take().is_some() {
             self.events.push(Event::PartEnd);
         }
@@ -72,6 +78,22 @@ impl Steps {
         if !text.is_empty() && !self.is_over && self.open(OpenPart::Text) {
             self.events.push(Event::TextDelta(text.to_owned()));
         }
+    }
+
+    /// More text: a member that is a string. A letter may be split over two.
+    pub(crate) fn text_of(&mut self, object: &JsonObject, name: &str) {
+        let Some(node) = object.get(name) else { return };
+        if self.half.is_none()
+            && let Some(text) = node.text()
+        {
+            return self.text(&text);
+        }
+        let mut bytes = self.half.take().map(Vec::from).unwrap_or_default();
+        bytes.extend(node.text_bytes());
+        let (text, half) = split_half(&bytes);
+        self.text(&text);
+        // Without a part that is open, nothing would end it.
+        self.half = half.filter(|_| !self.is_over && self.open(OpenPart::Text));
     }
 
     /// More of a thought.

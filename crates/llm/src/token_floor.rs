@@ -6,7 +6,7 @@
 //! cl100k_base and o200k_base.
 
 /// Bytes of the longest token.
-const TOKEN_BYTES_MAX: u64 = 128;
+pub const TOKEN_BYTES_MAX: u64 = 128;
 
 /// Reads a text piece by piece.
 #[derive(Clone, Copy, Debug, Default)]

@@ -135,3 +135,114 @@ fn numbers_that_nobody_reads_stay_as_they_are() {
     let body = ClientApi::AnthropicMessages.write_reply(&reply, &tollgate_llm::AnswerContext::default()).expect("an answer");
     assert!(String::from_utf8(body).expect("text").contains(arguments));
 }
+
+#[test]
+fn a_letter_that_is_split_over_events_is_whole() {
+    let texts = |api: ProviderApi, pieces: &[&str]| {
+        let mut stream = provider(api).stream(BYTES_MAX);
+        let event = |text: &str| match api {
+            ProviderApi::OpenAi(_) => format!(r#"{{"id":"c","choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#),
+            ProviderApi::Gemini => {
+                format!(r#"{{"responseId":"c","candidates":[{{"content":{{"parts":[{{"text":"{text}"}}]}}}}]}}"#)
+            }
+            ProviderApi::Cohere => format!(r#"{{"type":"content-delta","delta":{{"message":{{"content":{{"text":"{text}"}}}}}}}}"#),
+            _ => format!(r#"{{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}"#),
+        };
+        let bytes = pieces.iter().map(|text| format!("data: {}\n\n", event(text))).collect::<String>();
+        let mut events = stream.push(bytes.as_bytes());
+        events.extend(stream.end());
+        events
+            .iter()
+            .filter_map(|event| if let Event::TextDelta(text) = event { Some(text.as_str()) } else { None })
+            .collect::<String>()
+    };
+    for api in [ProviderApi::OpenAi(Flavour::Vllm), ProviderApi::Gemini, ProviderApi::Cohere, ProviderApi::Anthropic] {
+        for (pieces, text) in [
+            (&[r"a\ud83d", r"\ude00b"][..], "a\u{1f600}b"),
+            (&[r"\ud83d", "", r"\ude00\ud83d", r"\ude01"], "\u{1f600}\u{1f601}"),
+            (&[r"\ud83d", "x"], "\u{fffd}x"),
+            (&[r"\ude00x\ud83d\ud83d", r"\ude00"], "\u{fffd}x\u{fffd}\u{1f600}"),
+            (&["\u{d55c}\\ud83d", r"\ude00"], "\u{d55c}\u{1f600}"),
+        ] {
+            assert_eq!(texts(api, pieces), text, "{api:?} {pieces:?}");
+        }
+    }
+    // What never comes is replaced where the part ends.
+    let pieces = [
+        r#"{"id":"c","choices":[{"delta":{"content":"x\ud83d"}}]}"#,
+        r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ];
+    let mut stream = provider(ProviderApi::OpenAi(Flavour::OpenAi)).stream(BYTES_MAX);
+    let events = stream.push(pieces.map(|piece| format!("data: {piece}\n\n")).concat().as_bytes());
+    let texts: Vec<&str> =
+        events.iter().filter_map(|event| if let Event::TextDelta(text) = event { Some(text.as_str()) } else { None }).collect();
+    assert_eq!(texts.concat(), "x\u{fffd}");
+}
+
+#[test]
+fn what_an_answer_has_no_counterpart_for_is_a_fault_that_names_it() {
+    let chat = ProviderApi::OpenAi(Flavour::OpenRouter);
+    for (api, what, whole, event) in [
+        (
+            chat,
+            "images",
+            r#"{"choices":[{"message":{"content":"Here","images":[{"type":"image_url"}]}}]}"#,
+            r#"{"choices":[{"delta":{"images":[{}]}}]}"#,
+        ),
+        (
+            chat,
+            "audio",
+            r#"{"choices":[{"message":{"content":null,"audio":{"id":"a"}}}]}"#,
+            r#"{"choices":[{"delta":{"audio":{"id":"a"}}}]}"#,
+        ),
+        (
+            chat,
+            "a second choice",
+            r#"{"choices":[{"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}"#,
+            r#"{"choices":[{"index":1,"delta":{"content":"b"}}]}"#,
+        ),
+        (
+            ProviderApi::Gemini,
+            "inlineData",
+            r#"{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"Here: "},{"inlineData":{"data":"AAAA"}}]}}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"inlineData":{"data":"AAAA"}}]}}]}"#,
+        ),
+        (
+            ProviderApi::Gemini,
+            "executableCode",
+            r#"{"candidates":[{"finishReason":"STOP","content":{"parts":[{"executableCode":{"code":"1"}}]}}]}"#,
+            r#"{"candidates":[{"content":{"parts":[{"executableCode":{"code":"1"}}]}}]}"#,
+        ),
+    ] {
+        let fault = provider(api).reply(200, whole.as_bytes(), BYTES_MAX).expect_err("it has no counterpart");
+        let mut stream = provider(api).stream(BYTES_MAX);
+        let events = stream.push(format!("data: {event}\n\n").as_bytes());
+        let found = faults(&events);
+        for fault in [&fault, found[0]] {
+            assert!(fault.status == 502 && fault.message.contains(&format!(" has {what}, ")), "{what}: {fault:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bound_goes_out_under_a_name_that_the_provider_knows() {
+    let both = r#"{"model":"m","messages":[],"max_tokens":50,"max_completion_tokens":60}"#;
+    let new = r#"{"model":"m","messages":[],"max_completion_tokens":60}"#;
+    let none = r#"{"model":"m","messages":[]}"#;
+    let members = |flavour: Flavour, body: &str| {
+        let provider = provider(ProviderApi::OpenAi(flavour));
+        let request =
+            provider.passed_request(ClientApi::OpenAiChat, body.as_bytes(), BYTES_MAX, None, Some(20)).expect("a request");
+        let sent: serde_json::Value = serde_json::from_slice(&request.body).expect("JSON");
+        ["max_tokens", "max_completion_tokens"].map(|name| sent[name].as_u64())
+    };
+    for flavour in [Flavour::Ollama, Flavour::DeepSeek, Flavour::Mistral, Flavour::Vllm] {
+        for body in [both, new, none] {
+            assert_eq!(members(flavour, body), [Some(20), None], "{flavour:?} {body}");
+        }
+    }
+    for (body, sent) in [(both, [Some(20); 2]), (new, [None, Some(20)]), (none, [None, Some(20)])] {
+        assert_eq!(members(Flavour::OpenAi, body), sent, "{body}");
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use tollgate_llm::aws_sigv4::{AwsScope, sign};
 use tollgate_llm::{
     Ask, ClientApi, EmbeddingApi, EmbeddingAsk, Estimate, Fault, FaultKind, Media, MediaCall, MediaChange, Part, Passed, Provider,
-    ProviderApi, ProviderRequest, Reasoning, Unsupported, Usage, hides_thoughts, is_form,
+    ProviderApi, ProviderRequest, Reasoning, Tokenizer, Unsupported, Usage, hides_thoughts, is_form,
 };
 use tollgate_outbound::ClientCore;
 
@@ -22,6 +22,9 @@ pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
 
 /// The same with files: OpenAI takes sound of 25 MB.
 pub(crate) const UPLOAD_BYTES_MAX: usize = 32 << 20;
+
+/// Up to this size of a request, its tokens are counted at once: that takes a few milliseconds at worst.
+const COUNTED_AT_ONCE_BYTES_MAX: usize = 16 << 10;
 
 /// Bound of an answer if a budget needs one and nobody states it: every model can write so much.
 const OUTPUT_TOKENS: u64 = 4_096;
@@ -44,9 +47,24 @@ pub(crate) struct Asked {
     /// The core of the client, if it goes on with a stream that has begun.
     pub core: Option<ClientCore>,
     /// The request in the one form, read when the first provider needs it.
-    ask: OnceLock<Result<Ask, Unsupported>>,
+    ask: OnceLock<Result<Arc<Ask>, Unsupported>>,
     /// What the provider has told of tokens, once the answer is over.
     pub usage: Arc<OnceLock<Usage>>,
+}
+
+/// What a tokenizer counts.
+enum Prompt {
+    Talk(Arc<Ask>),
+    Texts(Vec<String>),
+}
+
+impl Prompt {
+    fn counted(&self, model: &str, tokenizer: &Tokenizer) -> Estimate {
+        match self {
+            Prompt::Talk(ask) => Estimate::of(ask, model, Some(tokenizer)),
+            Prompt::Texts(texts) => Estimate::of_texts(texts.iter().map(String::as_str), Some(tokenizer)),
+        }
+    }
 }
 
 /// Bounds of an answer, in tokens.
@@ -146,8 +164,22 @@ impl Asked {
     }
 
     /// The request in the one form.
-    pub(crate) fn ask(&self, api: ClientApi) -> Result<&Ask, Unsupported> {
-        self.ask.get_or_init(|| api.read(&self.body, REQUEST_BYTES_MAX)).as_ref().map_err(Unsupported::clone)
+    pub(crate) fn ask(&self, api: ClientApi) -> Result<&Arc<Ask>, Unsupported> {
+        self.ask.get_or_init(|| api.read(&self.body, REQUEST_BYTES_MAX).map(Arc::new)).as_ref().map_err(Unsupported::clone)
+    }
+
+    /// The tokens of its prompt, as the model's tokenizer counts them; `None` if it cannot be read. What takes long is done beside other requests.
+    pub(crate) async fn counted(&self, model: &str, tokenizer: Arc<Tokenizer>) -> Option<Estimate> {
+        let prompt = match &self.surface {
+            Surface::Talk(api) => Prompt::Talk(self.ask(*api).ok()?.clone()),
+            Surface::Embeddings(api) => Prompt::Texts(api.read(&self.body, REQUEST_BYTES_MAX).ok()?.texts),
+            _ => return None,
+        };
+        if self.body.len() <= COUNTED_AT_ONCE_BYTES_MAX {
+            return Some(prompt.counted(model, &tokenizer));
+        }
+        let model = model.to_owned();
+        tokio::task::spawn_blocking(move || prompt.counted(&model, &tokenizer)).await.ok()
     }
 
     /// What it may cost. `is_strict`: it must have a bound.
@@ -172,14 +204,14 @@ impl Asked {
             Err(refused) if is_strict => return Err(refused),
             Err(_) => return Ok(Outlook { prompt: by_bytes, hides_thoughts, ..Outlook::default() }),
         };
-        if is_strict && has_document_elsewhere(ask) {
-            let why = "a document by URL has no bound, which a budget needs".to_owned();
+        if is_strict && has_unbounded_document(ask) {
+            let why = "a document with pages has no bound that is known, which a budget needs".to_owned();
             return Err(Unsupported { field: "messages".to_owned(), why });
         }
         let stated = ask.output_tokens_max.or(output_tokens_max);
         let thoughts = if let Some(Reasoning::Budget(tokens)) = ask.reasoning { tokens.saturating_add(1) } else { 0 };
         Ok(Outlook {
-            prompt: Estimate::of(ask),
+            prompt: Estimate::of(ask, model, None),
             output_max: stated.unwrap_or(OUTPUT_TOKENS),
             output_least: thoughts,
             is_stated: stated.is_some(),
@@ -201,13 +233,13 @@ impl Asked {
             return Ok((request, Translation::None { hides_usage }));
         }
         let ask = self.ask(api)?;
-        let mut sent = Ask { model: model.to_owned(), ..ask.clone() };
+        let mut sent = Ask { model: model.to_owned(), ..Ask::clone(ask) };
         if provider.api == ProviderApi::Anthropic {
             sent.output_tokens_max = sent.output_tokens_max.or(bounds.api);
         }
         sent.output_tokens_max = bounds.budget.or(sent.output_tokens_max);
         let request = provider.request(&sent).map_err(|refused| api.field(refused))?;
-        Ok((request, Translation::Talk(Box::new(ask.clone()), api)))
+        Ok((request, Translation::Talk(Box::new(Ask::clone(ask)), api)))
     }
 
     fn embeddings(
@@ -266,10 +298,11 @@ fn content_type(headers: &HeaderMap) -> &str {
     headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default()
 }
 
-fn has_document_elsewhere(ask: &Ask) -> bool {
-    let is_elsewhere = |part: &Part| matches!(part, Part::Document(Media::Url(_), _));
+/// Whether there is a document of which providers count pages, or that is elsewhere.
+fn has_unbounded_document(ask: &Ask) -> bool {
+    let is_unbounded = |part: &Part| matches!(part, Part::Document(Media::Url(_) | Media::Base64 { .. }, _));
     ask.messages.iter().flat_map(|message| &message.parts).any(|part| match part {
-        Part::ToolResult(result) => result.parts.iter().any(is_elsewhere),
-        part => is_elsewhere(part),
+        Part::ToolResult(result) => result.parts.iter().any(is_unbounded),
+        part => is_unbounded(part),
     })
 }

@@ -157,7 +157,10 @@ impl LlmServer {
             return Err(Failure::unsupported(Fault::new(FaultKind::InvalidRequest, why)));
         }
         let outlook = asked.outlook(model, self.terms.output_tokens_max, strict.is_some());
-        let outlook = outlook.map_err(|refused| Failure::unsupported(refused.fault()))?;
+        let mut outlook = outlook.map_err(|refused| Failure::unsupported(refused.fault()))?;
+        if let Some(tokenizer) = self.terms.tokenizers.of(model) {
+            outlook.prompt = asked.counted(model, tokenizer).await.unwrap_or(outlook.prompt);
+        }
         let output_usual = self.healths.get(way.provider).and_then(|healths| healths.of(model)?.lengths.usual_max());
         Holdings::take(budgets, Outlook { output_usual, ..outlook }, price).await
     }
@@ -189,8 +192,7 @@ impl Success<'_> {
     async fn stream(mut self, headers: &HeaderMap) -> Result<Response<AnswerBody>, Failure> {
         let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase());
         if !kind.is_some_and(|kind| kind.contains("event-stream") || kind.contains("eventstream")) {
-            self.tally.is_sent = false;
-            return Err(self.broken("the provider answered no stream of events"));
+            return Err(self.no_stream().await);
         }
         let Success { asked, provider, body, translation, tally, deadlines: (first, _) } = self;
         let silence = (tally, provider.time_max);
@@ -223,16 +225,20 @@ impl Success<'_> {
         }
         let written = match &self.translation {
             Translation::None { .. } if !is_object(&body) => {
-                self.tally.is_sent = false;
+                // It has answered, if in a form that nobody asked for, and lets that be paid.
+                self.tally.usage = self.usage(&body, true);
                 return Err(self.broken("the provider answered no JSON"));
             }
             Translation::None { .. } => {
-                let usage = self.usage(&body);
+                let usage = self.usage(&body, false);
                 Ok((body.to_vec(), usage))
             }
             Translation::Talk(ask, api) => {
                 let reply = self.provider.provider.reply(200, &body, ANSWER_BYTES_MAX);
                 self.tally.stop = reply.as_ref().ok().map(|reply| reply.stop);
+                if let Ok(reply) = &reply {
+                    self.tally.text_bytes = reply.text_bytes();
+                }
                 reply.and_then(|reply| Ok((api.write_reply(&reply, &context(ask))?, Some(reply.usage))))
             }
             Translation::Count => self.provider.provider.count_reply(200, &body, ANSWER_BYTES_MAX).map(|body| (body, None)),
@@ -257,15 +263,29 @@ impl Success<'_> {
         }
     }
 
+    /// The provider answers with something else than a stream. It has answered all the same, and lets that be paid.
+    async fn no_stream(mut self) -> Failure {
+        let (_, last) = self.deadlines;
+        if let Ok(body) = read(&mut self.body, ANSWER_BYTES_MAX, last).await {
+            self.tally.text_bytes = body.len() as u64;
+            let usage = self.usage(&body, false);
+            self.tally.usage = usage.or_else(|| Some(self.provider.provider.reply(200, &body, ANSWER_BYTES_MAX).ok()?.usage));
+        }
+        self.broken("the provider answered no stream of events")
+    }
+
     /// What an answer took that passes.
-    fn usage(&mut self, body: &[u8]) -> Option<Usage> {
+    fn usage(&mut self, body: &[u8], is_stream: bool) -> Option<Usage> {
         let format = match self.asked.surface {
             Surface::Talk(_) | Surface::Embeddings(_) => AnswerFormat::from(self.asked.form),
             _ => return None,
         };
-        let mut reader = UsageReader::new(format, false);
+        let mut reader = UsageReader::new(format, is_stream);
         reader.push(body);
         self.tally.stop = reader.stop();
+        if matches!(self.asked.surface, Surface::Talk(_)) {
+            self.tally.text_bytes = reader.text_bytes();
+        }
         reader.usage()
     }
 

@@ -78,7 +78,7 @@ impl Budget {
     /// reasoning.
     pub(crate) fn cost_max(&self, input: u64, output: u64, price: Option<&Price>) -> i64 {
         let dearest = price.map(|price| {
-            let input = price.input.max(price.cached_read).max(price.cached_write);
+            let input = price.input.max(price.cached_read).max(price.cached_write_hour());
             Price { input, cached_read: input, cached_write: input, ..price.clone() }
         });
         self.cost(&Usage { input, output, cached_read: input, reasoning: output, ..Usage::default() }, dearest.as_ref())

@@ -38,7 +38,7 @@ impl KeptAnswer {
         let mut response = match (&self.content, &asked.surface) {
             (KeptContent::Body(body), Surface::Embeddings(_)) => whole(200, body.clone().into_bytes()),
             (KeptContent::Reply(reply), Surface::Talk(api)) => {
-                let mut ask = asked.ask(*api).cloned().unwrap_or_else(|_| Ask::default());
+                let mut ask = asked.ask(*api).map_or_else(|_| Ask::default(), |ask| Ask::clone(ask));
                 ask.include_usage = asked.passed.include_usage || !asked.passed.stream;
                 let answer = context(&ask);
                 if asked.streams() {

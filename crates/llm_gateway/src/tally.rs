@@ -5,7 +5,7 @@ use crate::health::Health;
 use crate::holdings::{Holdings, Progress};
 use crate::report::{AttemptReport, used};
 use std::sync::{Arc, OnceLock};
-use tollgate_llm::{OutputBound, Price, Stop, Usage};
+use tollgate_llm::{OutputBound, Price, Stop, TOKEN_BYTES_MAX, Usage};
 
 /// The count of one request. Without an outcome of its own, the client has left.
 pub(crate) struct Tally {
@@ -85,12 +85,13 @@ impl Tally {
         Progress { usage: self.told_usage(), text_bytes: self.text_bytes, tokens: self.tokens, is_complete }
     }
 
-    /// What the provider tells. No prompt has no tokens, and no text that was seen.
+    /// What the provider tells. No prompt has no tokens, and a whole answer has no fewer than were seen for certain.
     fn told_usage(&self) -> Option<Usage> {
         let is_counted = self.prompt_likely.is_some_and(|tokens| tokens > 0);
-        let is_textless = |usage: &Usage| usage.output == 0 && self.text_bytes > 0 && self.outcome == LlmOutcome::Ok;
+        let seen = self.tokens.max(self.text_bytes.div_ceil(TOKEN_BYTES_MAX));
+        let is_too_little = |usage: &Usage| usage.output < seen && self.outcome == LlmOutcome::Ok;
         self.usage.map(|usage| {
-            let cannot_be = is_counted && (usage.input == 0 || is_textless(&usage));
+            let cannot_be = is_counted && (usage.input == 0 || is_too_little(&usage));
             Usage { is_doubtful: usage.is_doubtful || cannot_be, ..usage }
         })
     }

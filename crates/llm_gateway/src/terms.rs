@@ -4,6 +4,7 @@ use crate::answer_cache::CacheTerms;
 use crate::guards::GuardTerms;
 use crate::health::SlowTerms;
 use crate::rest_mail::RestMail;
+use crate::tokenizers::Tokenizers;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub struct LlmTerms {
     pub tls: TlsSettings,
     /// Prices that come before the built-in ones.
     pub prices: Vec<Price>,
+    /// Vocabularies of models, by which prompts are counted.
+    pub tokenizers: Tokenizers,
     /// Where is noted what becomes of requests.
     pub calls: Arc<LlmCalls>,
     /// Where streams that have begun are offered to the cores of their clients.

@@ -33,6 +33,7 @@ mod security;
 mod server;
 mod sign_in;
 mod storage;
+mod tokenizers;
 mod tollgate;
 mod validate;
 mod waf;
@@ -57,6 +58,7 @@ pub use portal::{PortalColours, PortalMail, PortalMailTls, PortalProvider, Porta
 pub use security::{CertificateMonitor, Security, SecurityCertificates};
 pub use server::{AllowedPorts, CertificatePaths, HttpServerOptions, PortRange};
 pub use storage::Storage;
+pub use tokenizers::{SplitRule, TokenizerSettings};
 pub use tollgate::{
     CacheLimits, ConsoleServe, ConsoleSettings, Dns, EventSettings, McpCommand, Metrics, OnStoreFailure, RateLimitHeaders,
     RequestsPerIp, SecretSettings, SharedStore, SizeLimits, Timeouts, TollgateSettings,

@@ -57,13 +57,16 @@ pub struct ReturnedAnswer {
     pub issuer: Option<String>,
     /// `error`: the provider let nobody in.
     pub error: Option<String>,
+    /// `error_description`: what it says of that.
+    pub description: Option<String>,
 }
 
 impl ReturnedAnswer {
     /// Reads a query.
     pub fn of_query(query: &str) -> Self {
-        let [state, code, issuer, error] = ["state", "code", "iss", "error"].map(|name| form_value(query, name));
-        ReturnedAnswer { state, code, issuer, error }
+        let [state, code, issuer, error, description] =
+            ["state", "code", "iss", "error", "error_description"].map(|name| form_value(query, name));
+        ReturnedAnswer { state, code, issuer, error, description }
     }
 }
 

@@ -20,6 +20,8 @@ use tollgate_text::byte_order_mark;
 pub(crate) const CALL_TIME_MAX: Duration = Duration::from_secs(10);
 /// Largest answer of a provider, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 256 << 10;
+/// Most letters of a provider's reason that are told.
+const SAID_LETTERS_MAX: usize = 200;
 /// Age after which the discovery document is read again.
 const DISCOVERED_AGE_MAX: Duration = Duration::from_secs(600);
 
@@ -143,7 +145,11 @@ impl SignInProvider {
             _ => {}
         }
         if let Some(error) = &answer.error {
-            return Err(refused(format!("the provider says {error:?}")));
+            let said = answer.description.as_deref().map(|text| text.chars().take(SAID_LETTERS_MAX).collect::<String>());
+            return Err(refused(match said {
+                Some(said) => format!("the provider says {error:?}: {said:?}"),
+                None => format!("the provider says {error:?}"),
+            }));
         }
         let code = answer.code.as_deref().filter(|code| !code.is_empty()).ok_or_else(|| refused("the provider gave no code"))?;
         let answer = self.exchanged(&endpoints, code, &pending.verifier).await?;
@@ -196,7 +202,9 @@ impl SignInProvider {
         let reply = self.called(call).await.map_err(|why| SignInFault::Unreachable(format!("the token endpoint: {why}")))?;
         let answer: Value = serde_json::from_slice(byte_order_mark::without(&reply.body)).unwrap_or_default();
         if !reply.status.is_success() {
-            let why = answer.get("error").and_then(Value::as_str).unwrap_or("no reason");
+            let text = |member: &str| answer.get(member).and_then(Value::as_str);
+            let why = text("error_description").or(text("error")).unwrap_or("no reason");
+            let why: String = why.chars().take(SAID_LETTERS_MAX).collect();
             return Err(refused(format!("the provider's token endpoint answers {}: {why:?}", reply.status)));
         }
         Ok(answer)

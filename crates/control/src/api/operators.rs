@@ -74,6 +74,9 @@ pub(super) async fn providers(State(control): State<Arc<Control>>) -> ControlAns
     ok(SignInProviderList { providers: of_commands.map(shown).collect() })
 }
 
+/// Is for commands, which renew their sign-in. A session of the console with it would go on at some providers when an operator is signed out there.
+const OFFLINE: &str = "offline_access";
+
 impl OperatorDoor {
     fn new(settings: &OperatorProvider, redirect_uri: String, shared: &GatewayState) -> Result<Self, String> {
         let name_claim = Some(settings.name_claim.clone()).filter(|claim| !claim.is_empty());
@@ -83,7 +86,7 @@ impl OperatorDoor {
             client_id: settings.client_id.clone(),
             client_secret: settings.client_secret.clone(),
             redirect_uri,
-            scopes: settings.scopes.clone(),
+            scopes: settings.scopes.iter().filter(|scope| *scope != OFFLINE).cloned().collect(),
             algorithms: settings.algorithms.clone(),
             needed_claims: settings.rules.iter().map(|rule| rule.claim.clone()).collect(),
             wanted_claims: name_claim.into_iter().collect(),

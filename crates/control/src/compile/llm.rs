@@ -45,9 +45,13 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
     };
     let tls = context.upstream_tls(definition);
     // All that the server is made of, with the secrets that have been read: one that stays the same goes on.
+    let (tokenizers, problems) = registry.tokenizers.tokenizers(&context.settings.documents.tokenizers);
+    for (index, why) in problems {
+        context.warning("$.tollgate.llm", format!("prompts are not counted with `tollgate.tokenizers[{index}]`: {why}"));
+    }
     let secrets: (Vec<_>, Vec<_>) = (providers.iter().map(secrets_of).collect(), guards.iter().filter_map(guard_key).collect());
     let written = format!(
-        "{:?}{:?}{llm:?}{secrets:?}{:?}{:?}",
+        "{:?}{:?}{llm:?}{secrets:?}{tokenizers:?}{:?}{:?}",
         definition.proxy.listen_path,
         definition.proxy.strip_listen_path,
         tls.for_host(""),
@@ -68,6 +72,7 @@ pub(super) fn upstream(definition: &ApiDefinition, llm: &LlmGateway, context: &m
         output_tokens_max: Some(llm.output_tokens_max).filter(|tokens| *tokens > 0),
         tls,
         prices: llm.prices.iter().map(price_of).collect(),
+        tokenizers,
         calls: registry.llm_calls.clone(),
         offers: registry.offered_bodies.clone(),
         others: registry.rest_mail.get().cloned(),
@@ -201,6 +206,7 @@ fn price_of(price: &LlmPrice) -> Price {
         input: millionths(price.input),
         cached_read: millionths(price.cached_read.unwrap_or(price.input)),
         cached_write: millionths(price.cached_write.unwrap_or(price.input)),
+        has_long_tier: false,
         output: millionths(price.output),
     }
 }

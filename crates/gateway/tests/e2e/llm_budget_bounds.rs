@@ -1,5 +1,7 @@
 //! What is spent of budgets at most: answers that are longer than they may be, resets among several gateways, and overruns that are shown.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::harness::{Gateway, Setup, Upstream, eventually, reply};
@@ -146,4 +148,35 @@ fn a_budget_counts_cached_and_reasoning_tokens() {
             refused.status == 429 && refused.header("X-Tollgate-Llm-Budget") == Some("thoughts")
         });
     }
+}
+
+#[test]
+fn prompts_are_counted_where_their_model_s_vocabulary_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("words.tiktoken");
+    let tokens = (0..=u8::MAX).map(|byte| vec![byte]).chain([b" word".to_vec()]);
+    let lines = tokens.enumerate().map(|(rank, token)| format!("{} {rank}\n", STANDARD.encode(token)));
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    let upstream = writer(20, true);
+    let budgets = json!([{"name": "all", "max": 400, "unit": "tokens", "per": "month"}]);
+    let tokenizers = json!([{"file": file, "split": "o200k_base", "models": ["m"]}]);
+    let conf = json!({"tollgate": {"tokenizers": tokenizers}});
+    let gateway = Setup::new(conf).api(models("m", &upstream, json!({"budgets": budgets}))).start();
+    // 1,500 bytes, 300 tokens.
+    let long = json!({"max_tokens": 20, "messages": [{"role": "user", "content": " word".repeat(300)}]});
+    assert_eq!(chat(&gateway, "", long.clone()).status, 200);
+    eventually("what the provider tells is paid", || spent(&gateway, "api", "all") == 25.0);
+    let longer = json!({"max_tokens": 20, "messages": [{"role": "user", "content": " word".repeat(380)}]});
+    assert_eq!(chat(&gateway, "", longer).status, 429);
+    assert_eq!(
+        chat(&gateway, "", json!({"model": "other", "max_tokens": 20, "messages": long["messages"]})).status,
+        429,
+        "bytes of another model"
+    );
+    // Without it, bytes count.
+    std::fs::write(&file, "no vocabulary").unwrap();
+    assert_eq!(gateway.reload().status, 200);
+    assert_eq!(chat(&gateway, "", long).status, 429);
+    let log = gateway.log();
+    assert!(log.contains("tollgate.tokenizers[0]") && log.contains("line 1 is no token in base64 with its rank"), "{log}");
 }

@@ -195,3 +195,24 @@ fn a_quota_that_never_renews_gets_nothing_back_of_before_a_reset() {
     lease.answered(&ask, &QuotaAnswer { period: QuotaPeriod { ends_ms: -1, generation: 2 }, ..answer(2, 98, -1) }, 12);
     assert_eq!(lease.own, 2);
 }
+
+#[test]
+fn another_size_of_a_quota_holds_for_the_next_request() {
+    let mut lease = QuotaLease::default();
+    let (large, small) = (terms(100_000, 1), terms(20, 1));
+    assert_eq!(lease.take(1, 200, 0), QuotaTake::Wait { asks: true });
+    let ask = lease.ask(&large);
+    lease.answered(&ask, &answer(5_000, 95_000, -1), 0);
+    assert_eq!(lease.take(1, 200, 0), QuotaTake::Taken(200));
+    // It holds much of the larger quota, and gives it back before it takes anything of the smaller one.
+    lease.resize(small.max - large.max);
+    assert_eq!(lease.view(0).map(|(left, _)| left), Some(20 - 5_000 + 4_800));
+    assert_eq!(lease.take(1, 1, 1), QuotaTake::Wait { asks: true });
+    let ask = lease.ask(&small);
+    assert_eq!((ask.unused, ask.want), (4_800, 1));
+    lease.answered(&ask, &answer(0, 20 - 200, -1), 1);
+    assert_eq!(lease.take(1, 1, 2), QuotaTake::Refused);
+    // Of a larger one again, nobody is refused for what was asked before.
+    lease.resize(large.max - small.max);
+    assert_eq!(lease.take(1, 1, 3), QuotaTake::Wait { asks: true });
+}

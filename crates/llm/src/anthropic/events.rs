@@ -75,7 +75,7 @@ fn begin_block(block: &JsonObject, steps: &mut Steps) -> Result<(), Fault> {
 
 fn read_delta(delta: &JsonObject, steps: &mut Steps) {
     match delta.text("type").as_deref() {
-        Some("text_delta") => steps.text(&delta.owned("text")),
+        Some("text_delta") => steps.text_of(delta, "text"),
         Some("thinking_delta") => steps.reasoning(&delta.owned("thinking")),
         Some("signature_delta") => steps.signature(&delta.owned("signature")),
         Some("input_json_delta") => steps.arguments(&delta.owned("partial_json")),

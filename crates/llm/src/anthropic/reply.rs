@@ -57,6 +57,7 @@ pub(crate) struct UsageState {
     output: Option<u64>,
     cached_read: u64,
     cached_write: u64,
+    cached_write_hour: u64,
     reasoning: u64,
     is_doubtful: bool,
 }
@@ -75,6 +76,9 @@ impl UsageState {
         self.output = figure(usage, "output_tokens").or(self.output);
         self.cached_read = figure(usage, "cache_read_input_tokens").unwrap_or(self.cached_read);
         self.cached_write = figure(usage, "cache_creation_input_tokens").unwrap_or(self.cached_write);
+        if let Some(times) = usage.object("cache_creation") {
+            self.cached_write_hour = figure(&times, "ephemeral_1h_input_tokens").unwrap_or(self.cached_write_hour);
+        }
         if let Some(details) = usage.object("output_tokens_details") {
             self.reasoning = figure(&details, "thinking_tokens").unwrap_or(self.reasoning);
         }
@@ -88,6 +92,7 @@ impl UsageState {
             output: self.output.unwrap_or(0),
             cached_read: self.cached_read,
             cached_write: self.cached_write,
+            cached_write_hour: self.cached_write_hour,
             reasoning: self.reasoning,
             is_doubtful: self.is_doubtful || self.input.is_none() || self.output.is_none(),
         }

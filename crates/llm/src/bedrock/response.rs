@@ -57,6 +57,7 @@ fn read_usage(usage: &JsonObject) -> Usage {
         output: output.unwrap_or(0),
         cached_read,
         cached_write,
+        cached_write_hour: 0,
         reasoning: 0,
         is_doubtful: input.is_none() || output.is_none(),
     }
@@ -129,7 +130,7 @@ impl ConverseEvents {
 }
 
 fn read_delta(delta: &JsonObject, steps: &mut Steps) {
-    steps.text(&delta.owned("text"));
+    steps.text_of(delta, "text");
     if let Some(call) = delta.object("toolUse") {
         steps.arguments(&call.owned("input"));
     }

@@ -55,6 +55,7 @@ fn read_usage(usage: &JsonObject) -> Usage {
         output: output.unwrap_or(0),
         cached_read: cached.unwrap_or(0),
         cached_write: 0,
+        cached_write_hour: 0,
         reasoning: 0,
         is_doubtful: input.is_none() || output.is_none(),
     }
@@ -89,7 +90,7 @@ impl CohereEvents {
             Some("content-start" | "content-delta") => {
                 if let Some(content) = message.and_then(|message| message.object("content")) {
                     steps.reasoning(&content.owned("thinking"));
-                    steps.text(&content.owned("text"));
+                    steps.text_of(&content, "text");
                 }
             }
             Some("tool-plan-delta") => steps.reasoning(&message.map(|message| message.owned("tool_plan")).unwrap_or_default()),

@@ -43,6 +43,8 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
                 (false, Some(Part::Text(last))) => last.push_str(&text),
                 (false, _) => parts.push(Part::Text(text.into_owned())),
             }
+        } else {
+            check_part(&part)?;
         }
     }
     let stop = match candidate.as_ref().and_then(|candidate| candidate.text("finishReason")) {
@@ -52,6 +54,13 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
     let stop = if calls > 0 && stop == Stop::End { Stop::ToolCalls } else { stop };
     let usage = answer.object("usageMetadata").map_or(Usage::UNKNOWN, |usage| read_usage(&usage));
     Ok(Reply { id, model: answer.owned("modelVersion"), parts, stop, usage })
+}
+
+/// What a model answers besides texts, thoughts and calls has no counterpart.
+fn check_part(part: &JsonObject) -> Result<(), Fault> {
+    let foreign =
+        ["inlineData", "fileData", "executableCode", "codeExecutionResult"].into_iter().find(|name| part.get(name).is_some());
+    foreign.map_or(Ok(()), |name| Err(Fault::without_counterpart(name)))
 }
 
 fn is_thought(part: &JsonObject) -> bool {
@@ -92,6 +101,7 @@ pub(crate) fn read_usage(usage: &JsonObject) -> Usage {
         output: of("candidatesTokenCount") + of("thoughtsTokenCount"),
         cached_read: of("cachedContentTokenCount"),
         cached_write: 0,
+        cached_write_hour: 0,
         reasoning: of("thoughtsTokenCount"),
         // An answer without text has no count of it.
         is_doubtful: figure("promptTokenCount").flatten().is_none() || figure("candidatesTokenCount") == Some(None),
@@ -139,7 +149,7 @@ impl GeminiEvents {
         let Some(candidate) = event.items("candidates").first().and_then(|candidate| candidate.object()) else { return Ok(()) };
         let parts = candidate.object("content").map(|content| content.items("parts")).unwrap_or_default();
         for part in parts.iter().filter_map(|part| part.object()) {
-            self.read_part(&part, steps);
+            self.read_part(&part, steps)?;
         }
         if let Some(reason) = candidate.text("finishReason") {
             steps.stop(stop_of(&reason)?);
@@ -147,7 +157,8 @@ impl GeminiEvents {
         Ok(())
     }
 
-    fn read_part(&mut self, part: &JsonObject, steps: &mut Steps) {
+    fn read_part(&mut self, part: &JsonObject, steps: &mut Steps) -> Result<(), Fault> {
+        check_part(part)?;
         if let Some(call) = part.object("functionCall") {
             let id = call_id(&call, &self.id, self.calls);
             steps.tool(&id, &call.owned("name"), part.text("thoughtSignature").as_deref());
@@ -165,7 +176,8 @@ impl GeminiEvents {
                 _ => {}
             }
         } else {
-            steps.text(&part.owned("text"));
+            steps.text_of(part, "text");
         }
+        Ok(())
     }
 }

@@ -79,6 +79,11 @@ impl<'a> JsonNode<'a> {
         })
     }
 
+    /// The bytes of a string, in which half of a surrogate pair is three bytes that are no UTF-8; none of another type.
+    pub(crate) fn text_bytes(self) -> Vec<u8> {
+        serde_json::from_str::<RawText>(self.raw()).map(|text| text.0).unwrap_or_default()
+    }
+
     /// A number without fraction; also one that is written with a fraction of zero.
     pub(crate) fn integer(self) -> Option<i64> {
         let number = self.raw().parse::<i64>().ok();
@@ -171,6 +176,35 @@ fn check_size(bytes: &[u8], values_max: usize) -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+/// A text of bytes as [`JsonNode::text_bytes`] has them, and the first half of a pair that may be behind it. Halves that are next to each other are
+/// one letter, others are replaced.
+pub(crate) fn split_half(bytes: &[u8]) -> (String, Option<[u8; 3]>) {
+    let mut text = String::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match rest {
+            [0xed, a @ 0xa0..=0xaf, b, 0xed, c @ 0xb0..=0xbf, d, behind @ ..] => {
+                let unit = |high: u8, low: u8| (u32::from(high & 0x1f) << 6) | u32::from(low & 0x3f);
+                let letter = 0x10000 + (((unit(*a, *b) & 0x3ff) << 10) | (unit(*c, *d) & 0x3ff));
+                text.push(char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER));
+                rest = behind;
+            }
+            [0xed, a @ 0xa0..=0xaf, b] => return (text, Some([0xed, *a, *b])),
+            [0xed, 0xa0..=0xbf, _, behind @ ..] => {
+                text.push(char::REPLACEMENT_CHARACTER);
+                rest = behind;
+            }
+            _ => {
+                let end = rest.iter().skip(1).position(|byte| *byte == 0xed).map_or(rest.len(), |at| at + 1);
+                let (plain, behind) = rest.split_at_checked(end).unwrap_or((rest, b""));
+                text.push_str(&String::from_utf8_lossy(plain));
+                rest = behind;
+            }
+        }
+    }
+    (text, None)
 }
 
 /// A string that borrows where it has no escapes.

@@ -11,6 +11,8 @@ pub(crate) struct ChatEvents {
     /// The index of the call whose arguments come, and how many calls there were.
     call: Option<u64>,
     calls: u64,
+    /// Whether the model has refused to answer.
+    is_refused: bool,
 }
 
 impl ChatEvents {
@@ -32,20 +34,24 @@ impl ChatEvents {
         if let Some(usage) = chunk.object("usage").or_else(|| chunk.object("x_groq")?.object("usage")) {
             steps.usage(reply::read_usage(&usage));
         }
+        if choices.len() > 1 {
+            return Err(Fault::without_counterpart("a second choice"));
+        }
         let Some(choice) = choices.first().and_then(|choice| choice.object()) else { return Ok(()) };
         if choice.get("index").and_then(JsonNode::whole).unwrap_or(0) != 0 {
-            return Ok(());
+            return Err(Fault::without_counterpart("a second choice"));
         }
         if let Some(delta) = choice.object("delta") {
             self.read_delta(&delta, steps)?;
         }
         if let Some(reason) = choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
-            steps.stop(stop_of(&reason));
+            steps.stop(reply::refused_stop(stop_of(&reason), self.is_refused));
         }
         Ok(())
     }
 
     fn read_delta(&mut self, delta: &JsonObject, steps: &mut Steps) -> Result<(), Fault> {
+        reply::check_message(delta)?;
         let details = delta.items("reasoning_details");
         for detail in details.iter().filter_map(|detail| detail.object()) {
             match detail.text("type").as_deref() {
@@ -63,15 +69,16 @@ impl ChatEvents {
             steps.reasoning(&text);
         }
         match delta.get("content") {
-            Some(content) if content.is_text() => steps.text(&content.lossy_text().unwrap_or_default()),
+            Some(content) if content.is_text() => steps.text_of(delta, "content"),
             Some(content) => {
                 for part in content.items().unwrap_or_default().iter().filter_map(|part| part.object()) {
-                    steps.text(&part.owned("text"));
+                    steps.text_of(&part, "text");
                 }
             }
             None => {}
         }
-        steps.text(&delta.owned("refusal"));
+        self.is_refused |= delta.text("refusal").is_some_and(|text| !text.is_empty());
+        steps.text_of(delta, "refusal");
         delta.items("tool_calls").iter().filter_map(|call| call.object()).try_for_each(|call| self.read_call(&call, steps))
     }
 

@@ -12,8 +12,12 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
         return Err(fault);
     }
     let choices = answer.items("choices");
+    if choices.len() > 1 {
+        return Err(Fault::without_counterpart("a second choice"));
+    }
     let choice = choices.first().and_then(|choice| choice.object()).ok_or_else(|| Fault::broken("no choice"))?;
     let message = choice.object("message").ok_or_else(|| Fault::broken("no message"))?;
+    check_message(&message)?;
     let mut parts = read_reasoning(&message);
     // Mistral's models that reason answer with an array of parts.
     match message.get("content") {
@@ -23,7 +27,8 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
         }),
         None => {}
     }
-    push_text(&mut parts, message.text("refusal").as_deref());
+    let refusal = message.text("refusal").filter(|text| !text.is_empty());
+    push_text(&mut parts, refusal.as_deref());
     for (at, call) in message.items("tool_calls").into_iter().enumerate() {
         let call = call.object().ok_or_else(|| Fault::broken("a tool call is no object"))?;
         let function = call.object("function").ok_or_else(|| Fault::broken("a tool call without function"))?;
@@ -37,6 +42,7 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
     }
     let has_calls = parts.iter().any(|part| matches!(part, Part::ToolCall(_)));
     let stop = settled_stop(choice.text("finish_reason").as_deref().map_or(Stop::End, stop_of), has_calls);
+    let stop = refused_stop(stop, refusal.is_some());
     let usage = answer.object("usage").map_or(Usage::UNKNOWN, |usage| read_usage(&usage));
     Ok(Reply { id: answer.owned("id"), model: answer.owned("model"), parts, stop, usage })
 }
@@ -44,6 +50,18 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
 /// Some providers end with `stop` although tools are called; a client that believes it would not call them.
 pub(crate) fn settled_stop(stop: Stop, has_calls: bool) -> Stop {
     if has_calls && stop == Stop::End { Stop::ToolCalls } else { stop }
+}
+
+/// A model that refuses ends as others do, with the refusal beside.
+pub(super) fn refused_stop(stop: Stop, is_refused: bool) -> Stop {
+    if is_refused && stop == Stop::End { Stop::Filtered } else { stop }
+}
+
+/// What a model answers besides texts, thoughts and calls has no counterpart.
+pub(super) fn check_message(message: &JsonObject) -> Result<(), Fault> {
+    let audio = message.object("audio").map(|_| "audio");
+    let images = message.items("images").first().map(|_| "images");
+    audio.or(images).map_or(Ok(()), |name| Err(Fault::without_counterpart(name)))
 }
 
 fn push_text(parts: &mut Vec<Part>, text: Option<&str>) {
@@ -109,6 +127,7 @@ pub(crate) fn read_usage(usage: &JsonObject) -> Usage {
         output: output.unwrap_or(0),
         cached_read: cached.flatten().unwrap_or(0),
         cached_write: written.flatten().unwrap_or(0),
+        cached_write_hour: 0,
         reasoning: reasoning.flatten().unwrap_or(0),
         is_doubtful: input.is_none() || output.is_none() || cached == Some(None) || reasoning == Some(None),
     }

@@ -29,6 +29,7 @@ pub(crate) fn read_usage(usage: &JsonObject) -> Usage {
         output: output.unwrap_or(0),
         cached_read: detail("input_tokens_details", "cached_tokens"),
         cached_write: detail("input_tokens_details", "cache_write_tokens"),
+        cached_write_hour: 0,
         reasoning: detail("output_tokens_details", "reasoning_tokens"),
         is_doubtful: input.is_none() || output.is_none(),
     }

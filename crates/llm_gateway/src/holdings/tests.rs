@@ -23,7 +23,14 @@ fn budget(max: f64, unit: BudgetUnit, soft: bool) -> Arc<Budget> {
 }
 
 fn price() -> Price {
-    Price { pattern: "m".to_owned(), input: 3_000_000, cached_read: 300_000, cached_write: 3_750_000, output: 15_000_000 }
+    Price {
+        pattern: "m".to_owned(),
+        input: 3_000_000,
+        cached_read: 300_000,
+        cached_write: 3_750_000,
+        output: 15_000_000,
+        has_long_tier: false,
+    }
 }
 
 fn left(budget: &Budget) -> i64 {

@@ -3,7 +3,14 @@ use tollgate_llm::{Provider, ProviderApi};
 
 #[test]
 fn what_a_provider_has_not_told_is_estimated_and_says_so() {
-    let price = Price { pattern: "m".to_owned(), input: 1_000_000, cached_read: 0, cached_write: 0, output: 2_000_000 };
+    let price = Price {
+        pattern: "m".to_owned(),
+        input: 1_000_000,
+        cached_read: 0,
+        cached_write: 0,
+        output: 2_000_000,
+        has_long_tier: false,
+    };
     let told = Usage { input: 10, output: 5, ..Usage::default() };
     let complete = used(Some(told), true, (99, 99), Some(&price));
     assert_eq!((complete.input_tokens, complete.output_tokens, complete.estimated), (10, 5, false));

@@ -13,6 +13,7 @@ use super::acme::AcmeSettings;
 use super::analytics::{AccessLogSettings, Analytics, Statsd};
 use super::operators::OperatorSettings;
 use super::portal::PortalSettings;
+use super::tokenizers::TokenizerSettings;
 use super::waf::WafSettings;
 use crate::network::parse_network;
 use crate::word_choice::may_be_empty;
@@ -93,6 +94,8 @@ pub struct TollgateSettings {
     pub operators: OperatorSettings,
     /// Rules of web application firewalls.
     pub waf: WafSettings,
+    /// Vocabularies by which prompts of language models are counted before they are sent.
+    pub tokenizers: Vec<TokenizerSettings>,
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
@@ -336,6 +339,7 @@ impl Default for TollgateSettings {
             portal: PortalSettings::default(),
             operators: OperatorSettings::default(),
             waf: WafSettings::default(),
+            tokenizers: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::{GatewayConfig, TollgateSettings, WELL_KNOWN_SECRET};
+use super::{GatewayConfig, TokenizerSettings, TollgateSettings, WELL_KNOWN_SECRET};
 use crate::error_override;
 use crate::events::{self, HandlerOwner};
 use crate::json_path::JsonPath;
@@ -31,6 +31,7 @@ pub(super) fn check(config: &GatewayConfig, findings: &mut Findings) {
     config.tollgate.operators.check(findings);
     config.tollgate.portal.check(findings);
     config.tollgate.waf.check(findings);
+    TokenizerSettings::check_all(&config.tollgate.tokenizers, findings);
     config.opentelemetry.check(findings);
     config.kv.check(findings);
     config.storage.check(&JsonPath::of("storage"), findings);

@@ -24,7 +24,7 @@ fn an_answer_that_can_be_read_in_two_ways_is_not_read() {
         ("state=%ff", (None, None, None)),
     ];
     for (query, (code, state, issuer)) in cases {
-        let answer = ReturnedAnswer { code, state, issuer, error: None };
+        let answer = ReturnedAnswer { code, state, issuer, error: None, description: None };
         assert_eq!(ReturnedAnswer::of_query(query), answer, "{query}");
     }
     assert_eq!(ReturnedAnswer::of_query("error=access_denied").error, some("access_denied"));

@@ -11,8 +11,10 @@ use tokio::task::JoinSet;
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(20);
 /// Longest request line of a browser that comes back.
 const LINE_BYTES_MAX: u64 = 16 << 10;
-/// What the browser shows at the end.
+/// What the browser shows at the end: that of a sign-in, and that of a refusal.
 const PAGE: &str = "<!doctype html><meta charset=utf-8><title>Tollgate</title><p>You may close this page: the command goes on.";
+const REFUSED_PAGE: &str =
+    "<!doctype html><meta charset=utf-8><title>Tollgate</title><p>The provider has refused the sign-in. The command says why.";
 
 /// Waits for the browser that brings a code for this sign-in; anything else gets 404. Browsers open connections ahead and send nothing on them, so no
 /// connection waits for another.
@@ -27,7 +29,10 @@ pub(super) async fn returned(listener: &TcpListener, state: &str, issuer: &str) 
             Some(Ok(Some(query))) = connections.join_next(), if !connections.is_empty() => {
                 return match (query.get("code"), query.get("error")) {
                     (Some(code), None) => Ok(code.clone()),
-                    (_, error) => Err(format!("the provider refuses: {}", error.map_or("no code", String::as_str))),
+                    (_, error) => {
+                        let why = query.get("error_description").or(error);
+                        Err(format!("the provider refuses: {}", why.map_or("no code", String::as_str)))
+                    }
                 };
             }
         }
@@ -41,7 +46,11 @@ async fn answered(stream: TcpStream, state: String, issuer: String) -> Option<Ha
     tokio::time::timeout(ANSWER_TIME_MAX, stream.read_line(&mut line)).await.ok()?.ok()?;
     let query = line.strip_prefix("GET /callback?").and_then(|rest| rest.split(' ').next()).map(pairs).unwrap_or_default();
     let is_own = query.get("state") == Some(&state) && query.get("iss").is_none_or(|named| *named == issuer);
-    let (status, page) = if is_own { ("200 OK", PAGE) } else { ("404 Not Found", "") };
+    let (status, page) = match (is_own, query.contains_key("code") && !query.contains_key("error")) {
+        (true, true) => ("200 OK", PAGE),
+        (true, false) => ("200 OK", REFUSED_PAGE),
+        (false, _) => ("404 Not Found", ""),
+    };
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nReferrer-Policy: \
          no-referrer\r\nConnection: close\r\n\r\n{page}",

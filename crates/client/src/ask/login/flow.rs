@@ -66,7 +66,7 @@ impl Provider {
     pub(super) fn browser(&self) -> Result<Login, CommandFailure> {
         let (state, nonce, verifier) = (random()?, random()?, random()?);
         let authorization = self.endpoint("authorization_endpoint")?;
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
+        let challenge = challenge(&verifier);
         let signing_in = async {
             let listener = TcpListener::bind("127.0.0.1:0").await.map_err(|error| error.to_string())?;
             let port = listener.local_addr().map_err(|error| error.to_string())?.port();
@@ -111,7 +111,14 @@ impl Provider {
     /// Signs in with a code that a person enters elsewhere.
     pub(super) fn device(&self) -> Result<Login, CommandFailure> {
         let endpoint = self.endpoint("device_authorization_endpoint")?;
-        let body = form(&[("client_id", &self.client_id), ("scope", &self.scope)]);
+        // RFC 8628 says nothing of PKCE, which some providers can require here too, and the others step over.
+        let verifier = random()?;
+        let body = form(&[
+            ("client_id", &self.client_id),
+            ("scope", &self.scope),
+            ("code_challenge", &challenge(&verifier)),
+            ("code_challenge_method", "S256"),
+        ]);
         let answer = self.http.runtime.block_on(self.http.json("POST", endpoint, Some(body)));
         let (status, answer) = answer.map_err(CommandFailure::Unreachable)?;
         let text = |member: &str| answer.get(member).and_then(Value::as_str).unwrap_or_default();
@@ -126,6 +133,7 @@ impl Provider {
             ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
             ("device_code", text("device_code")),
             ("client_id", &self.client_id),
+            ("code_verifier", &verifier),
         ];
         let token_endpoint = self.endpoint("token_endpoint")?;
         while unix_s() < ends {
@@ -227,6 +235,11 @@ impl ProviderClient {
 fn open(url: &str) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let _ = Command::new(program).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+}
+
+/// What stands for a verifier until it is shown (RFC 7636, 4.2).
+fn challenge(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
 }
 
 fn claims(token: &str) -> Option<Value> {

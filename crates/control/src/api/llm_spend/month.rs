@@ -25,12 +25,13 @@ pub(super) fn of(end_minute: i64, now_unix_s: u64, days: &[SpendRow]) -> SpendMo
     let now = i64::try_from(now_unix_s).unwrap_or(i64::MAX).clamp(from, to);
     let days: Vec<(i64, f64)> =
         days.iter().filter_map(|row| Some((row.value.parse::<i64>().ok()? * 60, row.counts.cost_micro_usd as f64 / 1e6))).collect();
-    let cost_usd: f64 = days.iter().filter(|(day, _)| (from..to).contains(day)).map(|(_, cost)| cost).sum();
+    // The sum of no numbers is -0.
+    let cost_usd = days.iter().filter(|(day, _)| (from..to).contains(day)).map(|(_, cost)| cost).sum::<f64>() + 0.0;
     // Whole days before today, and today as far as it has come.
     let since = (now.div_euclid(DAY_S) - MEASURE) * DAY_S;
     let measured = days.iter().filter(|(day, _)| (since..=now).contains(day));
     let first = measured.clone().map(|(day, _)| *day).min().unwrap_or(now);
-    let spent: f64 = measured.map(|(_, cost)| cost).sum();
+    let spent = measured.map(|(_, cost)| cost).sum::<f64>() + 0.0;
     let per_second = spent / (now - first).max(DAY_S / 24) as f64;
     SpendMonth { from, to, cost_usd, forecast_usd: cost_usd + per_second * (to - now) as f64 }
 }
@@ -75,6 +76,6 @@ mod tests {
     #[test]
     fn a_month_without_anything_costs_nothing() {
         let month = of(29_604_960, 1_776_297_600, &[]);
-        assert_eq!((month.cost_usd, month.forecast_usd), (0.0, 0.0));
+        assert_eq!(format!("{} {}", month.cost_usd, month.forecast_usd), "0 0");
     }
 }

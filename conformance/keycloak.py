@@ -54,7 +54,7 @@ def overdue(*_):
 def run(binary, cases, home, processes):
     folder = keycloak.installed(build.cache(), say)
     say(f"starting Keycloak {keycloak.VERSION}")
-    provider = keycloak.Keycloak.start(folder, processes)
+    provider = keycloak.Keycloak.start(folder, processes, home)
     rig = SingleSignOn(provider, Browser(processes, home / "profile"), processes, binary, home)
     rig.prepare()
     failed = 0

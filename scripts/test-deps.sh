@@ -23,7 +23,7 @@ models=(python3:python3-venv taskset:util-linux)
 # A cluster in namespaces, without containers.
 conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
 # A provider of OpenID Connect, fetched by Maven, and a browser.
-keycloak=(python3:python3 chromium:chromium java:default-jre-headless mvn:maven unshare:util-linux)
+keycloak=(python3:python3 openssl:openssl chromium:chromium java:default-jre-headless mvn:maven unshare:util-linux)
 # Other engines of the language of ModSecurity, beside which Tollgate's is shown.
 waf=(cc:build-essential python3:python3 pkg-config:pkg-config /usr/include/modsecurity/modsecurity.h:libmodsecurity-dev)
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -21,8 +22,6 @@ REALM = "company"
 PASSWORD = "correct horse battery"
 # On two busy cores, the first start takes 80 s.
 START_S_MAX = 300
-# No proxy is asked for addresses of this machine.
-OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def installed(cache, say):
@@ -54,10 +53,12 @@ def free_port():
         return chosen.getsockname()[1]
 
 
-def answer_of(url, method="GET", body=None, headers=None):
-    """Status, headers and body of an answer."""
+def answer_of(url, method="GET", body=None, headers=None, authority=None):
+    """Status, headers and body of an answer; no proxy is asked. `authority` is the file of the server's authority."""
+    tls = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=authority))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), tls)
     try:
-        with OPENER.open(urllib.request.Request(url, body, headers or {}, method=method), timeout=60) as answer:
+        with opener.open(urllib.request.Request(url, body, headers or {}, method=method), timeout=60) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()
@@ -65,36 +66,54 @@ def answer_of(url, method="GET", body=None, headers=None):
         return 0, {}, b""
 
 
+def make_certificate(home):
+    """Files of a certificate of 127.0.0.1, of its key, and of its authority, as a company has one of its own."""
+    authority, certificate, key = home / "authority.pem", home / "certificate.pem", home / "key.pem"
+    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    for command in (
+        [*new, "-subj", "/CN=authority", "-addext", "keyUsage=critical,keyCertSign", "-keyout", home / "authority.key", "-out", authority],
+        [*new, "-subj", "/CN=keycloak", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+         "-CA", authority, "-CAkey", home / "authority.key", "-keyout", key, "-out", certificate],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return authority, certificate, key
+
+
 class Keycloak:
-    def __init__(self, url):
-        self.url, self.token, self.ends = url, "", 0
+    def __init__(self, url, authority):
+        self.url, self.authority, self.token, self.ends = url, authority, "", 0
         self.issuer = f"{url}/realms/{REALM}"
 
     @classmethod
-    def start(cls, folder, processes):
+    def start(cls, folder, processes, home):
         """Starts it with its data in memory. Its script starts a second process, which ends with the namespace."""
         port = free_port()
+        authority, certificate, key = make_certificate(home)
         administrator = {"KC_BOOTSTRAP_ADMIN_USERNAME": "admin", "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
         as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
         processes.start(
             "keycloak", "setpriv", "--pdeathsig", "KILL", "unshare", *as_root, "--pid", "--fork", "--kill-child",
             "bash", folder / "bin/kc.sh", "start-dev", "--db=dev-mem",
-            "--http-host=127.0.0.1", f"--http-port={port}",
+            "--http-host=127.0.0.1", "--http-enabled=false", f"--https-port={port}",
+            f"--https-certificate-file={certificate}", f"--https-certificate-key-file={key}",
             environment={**os.environ, **administrator, "JAVA_OPTS_KC_HEAP": "-Xms64m -Xmx512m"},
         )
-        keycloak = cls(f"http://127.0.0.1:{port}")
-        processes.wait_for("Keycloak answers", lambda: answer_of(f"{keycloak.url}/realms/master")[0] == 200, START_S_MAX)
+        keycloak = cls(f"https://127.0.0.1:{port}", authority)
+        processes.wait_for("Keycloak answers", lambda: keycloak.ask("/realms/master")[0] == 200, START_S_MAX)
         return keycloak
+
+    def ask(self, path, method="GET", body=None, headers=None):
+        return answer_of(self.url + path, method, body, headers, self.authority)
 
     def call(self, method, path, document=None):
         """The document that a call of the administrator's returns; for something new, its identifier."""
         if time.monotonic() > self.ends:
             form = {"grant_type": "password", "client_id": "admin-cli", "username": "admin", "password": PASSWORD}
-            _, _, text = answer_of(f"{self.url}/realms/master/protocol/openid-connect/token", "POST", urllib.parse.urlencode(form).encode())
+            _, _, text = self.ask("/realms/master/protocol/openid-connect/token", "POST", urllib.parse.urlencode(form).encode())
             told = json.loads(text)
             self.token, self.ends = told["access_token"], time.monotonic() + told["expires_in"] / 2
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        status, told, text = answer_of(f"{self.url}/admin/realms{path}", method, None if document is None else json.dumps(document).encode(), headers)
+        status, told, text = self.ask(f"/admin/realms{path}", method, None if document is None else json.dumps(document).encode(), headers)
         if status >= 400 or status == 0:
             raise Failure(f"Keycloak answers {status} to {method} {path}: {text.decode(errors='replace')}")
         made = told.get("Location", "").rpartition("/")[2] if status == 201 else None
@@ -108,7 +127,7 @@ class Keycloak:
         """A realm with groups, and with people who are called as their group: `ann.platform` is one of `platform`."""
         people = {"ann": ["platform"], "eve": ["team-a"], "bob": ["team-a"], "sue": ["platform"], "joe": [], "rob": []}
         self.call("POST", "", {
-            "realm": REALM, "enabled": True, "sslRequired": "none",
+            "realm": REALM, "enabled": True, "sslRequired": "all",
             "groups": [{"name": "platform"}, {"name": "team-a"}],
             "clients": clients,
             "users": [person(name, groups) for name, groups in people.items()],

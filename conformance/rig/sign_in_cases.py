@@ -3,7 +3,7 @@ realm as it was, as far as later cases need it."""
 
 import time
 
-from .keycloak import answer_of, mapper_named
+from .keycloak import mapper_named
 from .single_sign_on import CLIENT_SECRET, COMMANDS, CONSOLE, KEY_SET_PAUSE_S, NEW_SIGN_IN, PORTAL, eventually, expect
 
 
@@ -195,7 +195,7 @@ def a_secret_that_was_changed_there_is_named_in_the_log(rig):
 def without_keycloak_sessions_and_the_secret_go_on(rig):
     tab = rig.console("ann")
     rig.processes.stop("keycloak")
-    eventually("Keycloak is gone", lambda: answer_of(rig.keycloak.issuer)[0] == 0)
+    eventually("Keycloak is gone", lambda: rig.keycloak.ask("/realms/master")[0] == 0)
     expect_session(tab, "ann", "admin")
     expect(rig.control("GET", "/tyk/apis")[0] == 200, "the control secret is refused")
     new = rig.browser.tab()

@@ -71,6 +71,7 @@ class SingleSignOn:
         }
         settings = {
             "listen_address": "127.0.0.1", "listen_port": self.port, "secret": CONTROL_SECRET, "app_path": str(apps),
+            "external_services": {"oauth": {"mtls": {"enabled": True, "ca_file": str(self.keycloak.authority)}}},
             "jwks": {"cache": {"timeout": KEY_SET_AGE_S}},
             "tollgate": {"data_dir": str(self.home / "data"), "operators": operators, "portal": portal},
         }
@@ -109,7 +110,7 @@ class SingleSignOn:
         """A command of somebody with a home of their own: exit code and all that it says, or the process."""
         home = self.home / "homes" / name
         home.mkdir(parents=True, exist_ok=True)
-        environment = {"PATH": "/nowhere", "HOME": str(home), "TOLLGATE_URL": self.url}
+        environment = {"PATH": "/nowhere", "HOME": str(home), "TOLLGATE_URL": self.url, "SSL_CERT_FILE": str(self.keycloak.authority)}
         process = subprocess.Popen([self.binary, *line.split()], env=environment, cwd=home, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if not wait:
@@ -122,7 +123,7 @@ class SingleSignOn:
         process = self.command(name, line, wait=False)
         try:
             told = ""
-            while not (found := re.search(r"http://\S+", told)):
+            while not (found := re.search(r"https://\S+", told)):
                 read = process.stdout.readline()
                 expect(read, f"{line}: {told}")
                 told += read

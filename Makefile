@@ -22,6 +22,7 @@ SMUGGLING_ARGS ?=
 FUZZ_SECONDS ?= 20
 STRUCTURE_ARGS ?=
 CONFORMANCE_ARGS ?=
+KEYCLOAK_ARGS ?=
 DIST_ARGS ?=
 DIST_CHECK_ARGS ?=
 DOCS_ARGS ?=
@@ -29,7 +30,7 @@ DOCS_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases waf-engines bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance
+.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases waf-engines bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance keycloak
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -171,6 +172,11 @@ conformance: ## run the conformance suite of the Gateway API in a Kubernetes clu
 	@scripts/test-deps.sh conformance
 	cargo build --profile $(PROFILE) --bin tollgate --features kubernetes
 	conformance/run.py --binary $${CARGO_TARGET_DIR:-target}/$(PROFILE)/tollgate $(CONFORMANCE_ARGS)
+
+keycloak: ## sign operators and developers in with a real Keycloak and a browser, 3 minutes (KEYCLOAK_ARGS="--only commands")
+	@scripts/test-deps.sh keycloak
+	cargo build --profile $(PROFILE) --bin tollgate
+	conformance/keycloak.py --binary $${CARGO_TARGET_DIR:-target}/$(PROFILE)/tollgate $(KEYCLOAK_ARGS)
 
 structure: ## print import cycles, names declared twice, public items, files that features touch
 	@python3 scripts/structure.py --features 10 $(STRUCTURE_ARGS)

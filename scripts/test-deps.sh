@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|models|conformance|waf|dist
+# Installs missing programs with apt-get. Usage: test-deps.sh tests|bench|models|conformance|keycloak|waf|dist
 set -euo pipefail
 
 # Purposes: a C compiler builds the crypto library and the allocator; nginx and redis-server are
@@ -22,6 +22,8 @@ bench=(cc:build-essential nginx:nginx-light haproxy:haproxy varnishd:varnish "$v
 models=(python3:python3-venv taskset:util-linux)
 # A cluster in namespaces, without containers.
 conformance=(python3:python3 etcd:etcd-server ip:iproute2 unshare:util-linux openssl:openssl)
+# A provider of OpenID Connect, fetched by Maven, and a browser.
+keycloak=(python3:python3 openssl:openssl chromium:chromium java:default-jre-headless mvn:maven unshare:util-linux)
 # Other engines of the language of ModSecurity, beside which Tollgate's is shown.
 waf=(cc:build-essential python3:python3 pkg-config:pkg-config /usr/include/modsecurity/modsecurity.h:libmodsecurity-dev)
 
@@ -34,10 +36,11 @@ tests) wanted=("${tests[@]}") ;;
 bench) wanted=("${bench[@]}") ;;
 models) wanted=("${models[@]}") ;;
 conformance) wanted=("${conformance[@]}") ;;
+keycloak) wanted=("${keycloak[@]}") ;;
 waf) wanted=("${waf[@]}") ;;
 dist) wanted=("${dist[@]}") ;;
 *)
-    echo "usage: $0 tests|bench|models|conformance|waf|dist" >&2
+    echo "usage: $0 tests|bench|models|conformance|keycloak|waf|dist" >&2
     exit 2
     ;;
 esac

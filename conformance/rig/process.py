@@ -17,12 +17,12 @@ class Processes:
     def __init__(self, logs):
         self.logs, self.started = logs, []
 
-    def start(self, name, *command, environment=None, folder=None):
+    def start(self, name, *command, environment=None, folder=None, **options):
         log = self.logs / f"{name}.log"
         with open(log, "ab") as output:
             process = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env=environment, cwd=folder, start_new_session=True,
+                env=environment, cwd=folder, start_new_session=True, **options,
             )
         self.started.append((name, process, log))
         return process

@@ -1,4 +1,5 @@
-//! Ids of events in sessions, behind which clients resume streams.
+//! Ids of events in sessions, behind which clients resume streams. An id is good in the session that got it, at every gateway of the cluster, and in
+//! no other: servers may count events of all their sessions together, so that an id can be guessed.
 
 use serde_json::Value;
 use std::fmt;
@@ -12,15 +13,45 @@ pub(crate) struct EventPlace<'e> {
     pub event: &'e str,
 }
 
+/// Gives and reads the ids of one session's events. Each has a mark that nobody else can make.
+#[derive(Clone)]
+pub(crate) struct EventIds {
+    key: [u8; 32],
+}
+
 /// Tells the calls of a session apart by their ids.
 pub(crate) fn call_tag(id: &Value) -> String {
     blake3::hash(id.to_string().as_bytes()).to_hex().chars().take(16).collect()
 }
 
+impl EventIds {
+    /// Those of the session with this name. `key` is known to the gateways of the cluster alone.
+    pub(crate) fn new(key: &[u8; 32], session: &str) -> Self {
+        EventIds { key: *blake3::keyed_hash(key, session.as_bytes()).as_bytes() }
+    }
+
+    /// The id of the event at a place.
+    pub(crate) fn give(&self, place: &EventPlace<'_>) -> String {
+        let place = place.to_string();
+        format!("{}:{place}", self.mark(&place).to_hex())
+    }
+
+    /// Where an event is; `None` if its id was not given in this session.
+    pub(crate) fn read<'e>(&self, id: &'e str) -> Option<EventPlace<'e>> {
+        let (mark, place) = id.split_once(':')?;
+        // Hashes are compared in constant time.
+        let is_given = blake3::Hash::from_hex(mark).is_ok_and(|mark| mark == self.mark(place));
+        if is_given { EventPlace::read(place) } else { None }
+    }
+
+    fn mark(&self, place: &str) -> blake3::Hash {
+        blake3::keyed_hash(&self.key, place.as_bytes())
+    }
+}
+
 impl<'e> EventPlace<'e> {
-    /// Reads an id that was given.
-    pub(crate) fn read(id: &'e str) -> Option<Self> {
-        let (server, rest) = id.split_once(':')?;
+    fn read(place: &'e str) -> Option<Self> {
+        let (server, rest) = place.split_once(':')?;
         let (call, event) = rest.split_once(':')?;
         Some(EventPlace { server, call, event })
     }
@@ -34,17 +65,26 @@ impl fmt::Display for EventPlace<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EventPlace, call_tag};
+    use super::{EventIds, EventPlace, call_tag};
     use serde_json::json;
 
     #[test]
-    fn places_are_read_as_they_were_given() {
+    fn places_are_read_in_the_session_in_which_they_were_given_alone() {
+        let ids = |key: u8, session: &str| EventIds::new(&[key; 32], session);
         let call = call_tag(&json!("a:b"));
         for call in [call.as_str(), ""] {
             let place = EventPlace { server: "s", call, event: "x:y:1" };
-            assert_eq!(EventPlace::read(&place.to_string()), Some(place));
+            let id = ids(1, "mine").give(&place);
+            assert_eq!(ids(1, "mine").read(&id), Some(place));
+            assert_eq!((ids(1, "yours").read(&id), ids(2, "mine").read(&id)), (None, None));
+            let next = EventPlace { event: "x:y:2", ..place };
+            let mark = id.split_once(':').unwrap().0;
+            for guessed in [format!("{mark}:{next}"), place.to_string(), format!(":{place}"), format!("{}:{place}", "0".repeat(64))]
+            {
+                assert_eq!(ids(1, "mine").read(&guessed), None, "{guessed}");
+            }
         }
-        assert_eq!((EventPlace::read("s:1"), EventPlace::read("")), (None, None));
+        assert_eq!((ids(1, "mine").read("s:1"), ids(1, "mine").read("")), (None, None));
         assert_ne!(call_tag(&json!(1)), call_tag(&json!("1")));
     }
 }

@@ -83,6 +83,11 @@ impl Asked {
         self.headers.get(name)?.to_str().ok()
     }
 
+    /// The name of the session that it says it is in.
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.header("mcp-session-id")
+    }
+
     pub(crate) fn id(&self) -> Value {
         self.message.get("id").cloned().unwrap_or_default()
     }
@@ -291,6 +296,7 @@ impl FederatedServer {
             era,
             id: asked.id(),
             server: self.state.terms.servers.get(server).map(|server| server.name.clone()).unwrap_or_default(),
+            events: self.state.outside.seal.events(asked.session().unwrap_or_default()),
             info: self.info(),
             reads_events: asked.reads_events(),
             wants_log: era == Era::Legacy,

@@ -37,7 +37,7 @@ const SESSION: &str = "mcp-session-id";
 fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<Response<ReplyBody>>> {
     let refused =
         |status, why: &str| Box::new(json_reply(status, &RpcError::new(code::INVALID_REQUEST, why).response(&asked.id())));
-    let Some(name) = asked.header(SESSION) else {
+    let Some(name) = asked.session() else {
         return Err(refused(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing"));
     };
     if let Some(version) = asked.header("mcp-protocol-version").filter(|version| !LEGACY.contains(version)) {
@@ -126,7 +126,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
 
 /// Calls a server that knows nothing of the session.
 async fn single_call(server: &Arc<FederatedServer>, asked: Asked, route: Route, shape: Shape) -> Result<Answer, LinkFault> {
-    let session = asked.header(SESSION).unwrap_or_default();
+    let session = asked.session().unwrap_or_default();
     let running = RunningCall::begin(&server.state.outside.mailboxes, session, &asked.id());
     let (agreed, answer) = tokio::select! {
         called = server.call(&asked, &route, None) => called?,
@@ -238,7 +238,7 @@ async fn pass_notification(server: &FederatedServer, asked: &Asked, facts: &Sess
         && facts.servers.len() < server.state.backends.len()
         && let Some(id) = asked.params().get("requestId")
     {
-        server.state.outside.mailboxes.cancel(asked.header(SESSION).unwrap_or_default(), id).await;
+        server.state.outside.mailboxes.cancel(asked.session().unwrap_or_default(), id).await;
     }
 }
 
@@ -266,18 +266,26 @@ async fn set_level(server: &FederatedServer, asked: &Asked, facts: &SessionFacts
 
 /// The stream of a session: what its servers tell by themselves. Behind an event, only the stream of its server is resumed.
 pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
-    if asked.header(SESSION).is_none() || !asked.reads_events() {
+    if asked.session().is_none() || !asked.reads_events() {
         return empty_reply(StatusCode::METHOD_NOT_ALLOWED);
     }
     let facts = match session(server, asked) {
         Ok(facts) => facts,
         Err(refused) => return *refused,
     };
+    let events = server.state.outside.seal.events(asked.session().unwrap_or_default());
+    let behind = match asked.header("last-event-id").filter(|id| !id.is_empty()).map(|id| events.read(id)) {
+        None => None,
+        Some(Some(place)) => Some(place),
+        Some(None) => {
+            let error = RpcError::new(code::INVALID_REQUEST, "Last-Event-ID is no id of this session").response(&Value::Null);
+            return json_reply(StatusCode::BAD_REQUEST, &error);
+        }
+    };
     let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
         let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&Value::Null);
         return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
     };
-    let behind = asked.header("last-event-id").and_then(EventPlace::read);
     let (sender, stream) = mpsc::channel(WAITING_MAX);
     for (at, terms) in server.state.terms.servers.iter().enumerate() {
         let place = behind.filter(|place| place.server == terms.name);
@@ -337,7 +345,7 @@ async fn follow(
             continue;
         }
         let call = place.map_or("", |place| place.call);
-        let event_id = event_id.map(|event| EventPlace { server: &shape.server, call, event: &event }.to_string());
+        let event_id = event_id.map(|event| shape.event_id(call, &event));
         let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
         let Some(message) = message else { continue };
         if sender.send(StreamMessage { event_id, message, room }).await.is_err() {
@@ -348,14 +356,14 @@ async fn follow(
 
 /// Ends a session, at all its servers.
 pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
-    if asked.header(SESSION).is_none() {
+    if asked.session().is_none() {
         return empty_reply(StatusCode::METHOD_NOT_ALLOWED);
     }
     let facts = match session(server, asked) {
         Ok(facts) => facts,
         Err(refused) => return *refused,
     };
-    server.state.outside.mailboxes.end(asked.header(SESSION).unwrap_or_default()).await;
+    server.state.outside.mailboxes.end(asked.session().unwrap_or_default()).await;
     let ended = server.state.backends.iter().enumerate().filter_map(|(at, backend)| {
         let (agreed, Link::Http(link)) = (agreed(server, &facts, at)?, &backend.link) else { return None };
         Some(async move { timeout(END_MAX, link.end(&agreed)).await })

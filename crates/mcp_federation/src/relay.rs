@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
-use crate::event_place::{EventPlace, call_tag};
+use crate::event_place::{EventIds, EventPlace, call_tag};
 use crate::memory::Room;
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
 use crate::unasked::Unasked;
@@ -40,6 +40,8 @@ pub(crate) struct Shape {
     pub id: Value,
     /// The server that answers: part of the ids that it gives.
     pub server: String,
+    /// Gives ids to events.
+    pub events: EventIds,
     /// The federation, as clients see it.
     pub info: Value,
     /// Whether the client reads event streams.
@@ -76,6 +78,11 @@ impl Shape {
             set(params, "requestId", format!("{}:{id}", self.server));
         }
         (self.era == Era::Legacy || self.wants_log || method(&message) != "notifications/message").then_some(message)
+    }
+
+    /// The id that an event has for the client; `call` is the tag of its call.
+    pub(crate) fn event_id(&self, call: &str, event: &str) -> String {
+        self.events.give(&EventPlace { server: &self.server, call, event })
     }
 
     /// A message as the client gets it; `None` for one that it must not get.
@@ -193,7 +200,7 @@ impl Shape {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
             let event_id = event_id.filter(|_| shape.era == Era::Legacy);
-            let event_id = event_id.map(|event| EventPlace { server: &shape.server, call: &call, event: &event }.to_string());
+            let event_id = event_id.map(|event| shape.event_id(&call, &event));
             Some(StreamMessage { event_id, message, room })
         })
     }

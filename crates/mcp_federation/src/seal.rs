@@ -2,6 +2,7 @@
 //! all gateways of a cluster have: any of them serves it, and so does the next process after a restart. Nobody can make one, and one is good only for
 //! the caller that it was made for.
 
+use crate::event_place::EventIds;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -18,6 +19,8 @@ const NAME_BYTES_MAX: usize = 6 << 10;
 /// Seals and opens what clients keep.
 pub struct SessionSeal {
     key: Option<RandomizedNonceKey>,
+    /// Marks ids of events. They are too many for random nonces.
+    event_key: [u8; 32],
 }
 
 /// What is known of a session.
@@ -67,11 +70,20 @@ pub(crate) struct QuestionFacts {
 impl SessionSeal {
     /// A seal for the sessions of one API, from a secret that all gateways of a cluster have.
     pub fn new(secret: &[u8], api: &str) -> Self {
-        let mut derived = blake3::Hasher::new_derive_key("tollgate mcp sessions");
-        derived.update(&(secret.len() as u64).to_le_bytes());
-        derived.update(secret);
-        derived.update(api.as_bytes());
-        SessionSeal { key: RandomizedNonceKey::new(&AES_256_GCM, derived.finalize().as_bytes()).ok() }
+        let derived = |purpose: &str| {
+            let mut derived = blake3::Hasher::new_derive_key(purpose);
+            derived.update(&(secret.len() as u64).to_le_bytes());
+            derived.update(secret);
+            derived.update(api.as_bytes());
+            *derived.finalize().as_bytes()
+        };
+        let key = RandomizedNonceKey::new(&AES_256_GCM, &derived("tollgate mcp sessions")).ok();
+        SessionSeal { key, event_key: derived("tollgate mcp events") }
+    }
+
+    /// The ids of the events of a session.
+    pub(crate) fn events(&self, session: &str) -> EventIds {
+        EventIds::new(&self.event_key, session)
     }
 
     /// When a session that begins now ends.

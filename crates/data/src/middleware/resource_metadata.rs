@@ -6,7 +6,7 @@ use crate::discovery::DiscoveryPaths;
 use crate::exchange::{Exchange, Step};
 use crate::header_change::HeaderChange;
 use crate::header_names::HeaderNames;
-use crate::refusal::{Refusal, RefusalText, RefusalTopic};
+use crate::refusal::{self, Refusal, RefusalText, RefusalTopic};
 use crate::template::ValueTemplate;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -151,7 +151,9 @@ impl Challenged {
         }
         let value = format!("Bearer realm=\"tyk\", resource_metadata={}", quoted(&self.place.url(exchange)));
         exchange.response.changes.push(HeaderChange::Set("WWW-Authenticate".into(), value.into_bytes()));
-        Step::Refuse(match self.status {
+        // After a request without a token, clients sign their users in where the status is 401.
+        let status = self.status.or((refusal.cause == refusal::JWT_MISSING.cause).then_some(401));
+        Step::Refuse(match status {
             Some(status) => RefusalText { status, ..RefusalText::clone(&refusal) }.into(),
             None => refusal,
         })

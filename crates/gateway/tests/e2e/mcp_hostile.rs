@@ -311,6 +311,70 @@ fn a_server_answers_only_what_it_was_asked() {
     read(&mut resumed(&event), "resumed");
 }
 
+/// Servers may count the events of all their sessions together: an id that can be guessed is good for nobody else.
+#[test]
+fn an_event_is_resumed_behind_in_its_session_alone_at_every_gateway() {
+    let upstream = raw(&["one"], |wire, seen, message| {
+        let event = |id: &str, message: Value| {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+            format!("{head}id: {id}\ndata: {message}\n\n")
+        };
+        let bytes = match (seen.method.as_str(), message["method"].as_str()) {
+            ("GET", _) if seen.header("Last-Event-ID").is_some() => {
+                event("2", json!({"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "of mine"}]}}))
+            }
+            ("POST", Some("tools/call")) => {
+                let progress = json!({"progressToken": 1, "progress": 1});
+                event("1", json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}))
+            }
+            _ => return None,
+        };
+        let _ = wire.try_send(bytes);
+        if seen.method == "POST" {
+            let _ = wire.rest();
+        }
+        Some(false)
+    });
+    let keyed = || federation(json!([{"name": "s", "url": upstream.url()}])).with_keys();
+    let gateways = [(); 2].map(|()| Setup::new(json!({})).api(keyed()).start());
+    let right = json!({"f": {"api_id": "f", "versions": ["Default"]}});
+    let rights = json!({"org_id": "default", "expires": 0, "quota_max": -1, "access_rights": right}).to_string();
+    for (gateway, key) in gateways.iter().flat_map(|gateway| ["mine", "yours"].map(|key| (gateway, key))) {
+        assert_eq!(gateway.control("POST", &format!("/tyk/keys/{key}"), &rights).status, 200);
+    }
+    let [first, second] = &gateways;
+    let begin = |key: &str| {
+        let key = format!("Authorization: {key}");
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let begun = post(first, &[&key], &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}));
+        (key, format!("Mcp-Session-Id: {}", begun.header("Mcp-Session-Id").unwrap()))
+    };
+    let (mine, again, yours) = (begin("mine"), begin("mine"), begin("yours"));
+    let mut wire = first.connect();
+    let lines = ["Content-Type: application/json", "Accept: application/json, text/event-stream", &mine.0, &mine.1];
+    wire.send(request("POST", "/f/", &lines, &call("one", json!({})).to_string()));
+    wire.head().unwrap();
+    let event = String::from_utf8(wire.chunk().unwrap()).unwrap();
+    let event = event.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or_else(|| panic!("{event}")).to_owned();
+    wire.reset();
+    let resumed = |gateway: &Gateway, caller: &(String, String), event: &str| {
+        let lines = ["Accept: text/event-stream", &caller.0, &caller.1, &format!("Last-Event-ID: {event}")];
+        gateway.connect().ask(request("GET", "/f/", &lines, ""))
+    };
+    first.reload();
+    for gateway in &gateways {
+        assert!(resumed(gateway, &mine, &event).text().contains("of mine"));
+    }
+    let next = event.replace(":1", ":0");
+    let unmarked = event.split_once(':').unwrap().1;
+    let asked_before = upstream.requests();
+    for (caller, event) in [(&yours, &*event), (&again, &event), (&mine, &next), (&mine, unmarked), (&mine, "s::1"), (&mine, "1")] {
+        let refused = resumed(second, caller, event);
+        assert_eq!((refused.status, refused.json()["error"]["code"].as_i64()), (400, Some(-32600)), "{event}");
+    }
+    assert_eq!(upstream.requests(), asked_before, "the server is not asked");
+}
+
 /// All calls of one caller share a session, which is begun once.
 #[test]
 fn calls_that_come_together_begin_one_session() {

@@ -234,6 +234,15 @@ fn an_unknown_member_of_any_object_is_named_and_a_protection_with_one_is_unusabl
     }
 }
 
+#[test]
+fn other_extensions_of_tyk_are_reported() {
+    let mut document = everything();
+    document.root["x-tyk-mcp-server"] = json!({"enabled": true});
+    let problems = classic_form(&document).problems;
+    let told = problems.iter().find(|problem| problem.path == "$[\"x-tyk-mcp-server\"]" || problem.path == "$.x-tyk-mcp-server");
+    assert!(told.is_some_and(|problem| problem.message.contains("no effect") && !problem.is_error()), "{problems:?}");
+}
+
 /// A document whose tokens are verified by one scheme, and whose scopes are checked by another.
 fn with_scopes(settings: Value) -> Document {
     let mut extension = minimal();

@@ -38,9 +38,18 @@ pub(super) fn report(document: &Document, extension: &Value, writer: &mut Writer
     known.extend(SECTIONS.map(|(section, _)| format!("middleware.{section}")));
     let at = JsonPath::root().key(EXTENSION);
     UnknownWalk { known: &known, protections: &PROTECTIONS, is_protection: false }.below(extension, &at, "", writer);
+    other_extensions(document, writer);
     schemes(document, extension, writer);
     operations(extension, writer);
     primitives(document, extension, writer);
+}
+
+/// Tyk's other extensions of a document, such as `x-tyk-mcp-server`.
+fn other_extensions(document: &Document, writer: &mut Writer) {
+    let members = document.root.as_object().into_iter().flatten();
+    for (name, _) in members.filter(|(name, value)| name.starts_with("x-tyk-") && *name != EXTENSION && !value.is_null()) {
+        writer.ignored(&JsonPath::root().key(name), "is not supported, and has no effect");
+    }
 }
 
 /// The members that a place may have, and what to make of others.

@@ -435,9 +435,13 @@ impl Keys {
             }
         };
         let counters = entry.counters();
+        let owner = applied.quota_of().to_owned();
         let source = LimitSource {
             rate: &|name| counters.rate(name, |name| self.new_rate(&shown, name)),
-            quota: &|scope| self.quota(digest, &shown, scope, counters),
+            quota: &|scope| match owner.as_str() {
+                "" => self.quota(digest, &shown, scope, counters),
+                owner => self.quota_of_many(owner, scope),
+            },
             patterns: &self.patterns,
             smooths: self.rules.smooths_rates,
         };
@@ -461,6 +465,13 @@ impl Keys {
             Arc::new(Quota::new(name, saved, self.dirty.clone(), counters.retired.clone()))
         };
         quotas.entry(scope.to_owned()).or_insert_with(make).clone()
+    }
+
+    /// The quota counter of keys that use one together. It goes on when one of them is removed or changed.
+    fn quota_of_many(&self, owner: &str, scope: &str) -> Arc<Quota> {
+        let quota = self.counter(&format!("quota.{owner}.{scope}"));
+        quota.shared().into_iter().for_each(SharedQuota::revise);
+        quota
     }
 
     /// A fresh rate counter.

@@ -896,7 +896,8 @@ control secret. Named users have roles, and changes then say who made them."})}v
 "warn","too many requests"],failed:["bad","failed"],broken:["bad","broke off"],client_left:["muted","client left"],cut:["warn","cut by a budget"],no_budget:["wa\
 rn","no budget left"],unsupported:["warn","not supported"],unknown_model:["warn","unknown model"],skipped:["muted","passed over"]},outcome=name=>OUTCOMES[name]??
 ["muted",name.replaceAll("_"," ")];function usd(value){return value==null?UNKNOWN:value===0?"$0":value<1e-4?"<$0.0001":value<1?`$${Number(value.toPrecision(2))}`:
-`$${value.toLocaleString("en-US",{minimumFractionDigits:2,maximumFractionDigits:2})}`}var FIELDS=["api","key","path","status","address","agent","method"],WINDOWS=[["60","1 min"],["300","5 min"],["600","10 min"]],EVERY_MS=3e3,ROWS2=50;function Top({
+`$${value.toLocaleString("en-US",{minimumFractionDigits:2,maximumFractionDigits:2})}`}function saveFile(name,text,type="text/csv"){let link2=document.createElement("a");link2.href=URL.createObjectURL(new Blob([text],{type})),link2.download=name,link2.
+click(),setTimeout(()=>URL.revokeObjectURL(link2.href),1e4)}var FIELDS=["api","key","path","status","address","agent","method"],WINDOWS=[["60","1 min"],["300","5 min"],["600","10 min"]],EVERY_MS=3e3,ROWS2=50;function Top({
 api,by}){let window_=route.value.query.get("window")??"60",top=useLoaded(()=>get(`top${query({by,window:window_,k:ROWS2,nodes:"all",api})}`,{byItself:!0}),[`${by}\
  ${window_} ${api}`]);S2(()=>{let timer=setInterval(()=>{document.hidden||top.again()},EVERY_MS);return()=>clearInterval(timer)},[]);let at=top.value,rows=at?.rows??
 [],seconds=at?Math.max(1,at.to_unix_s-at.from_unix_s):1,to3=row=>({api:link(["apis",row.value]),key:row.value&&link(["keys",row.value],{alias:row.name}),status:link(
@@ -964,9 +965,9 @@ times,lines:names.map((name,at)=>({name:name==="_other"?"other":visible(names_[n
 fill:names.length===1}))}}function download(split,{rows,missing}){let names=["hits","success","errors","mean_ms","upstream_mean_ms","p50_ms","p90_ms","p99_ms","\
 max_ms","request_bytes","response_bytes"],keyed=split==="key"?["alias"]:[],lines=rows.map(row=>[String(row.value),...keyed.map(()=>row.alias??""),...names.map(name=>row[name])]),
 text=[[split,...keyed,...names],...lines,...missing.map(node=>[`without ${node}`])].map(line=>line.map(cell).join(",")).join(`\r
-`),file=document.createElement("a");file.href=URL.createObjectURL(new Blob([`${text}\r
-`],{type:"text/csv"})),file.download=`usage-by-${split}.csv`,file.click(),setTimeout(()=>URL.revokeObjectURL(file.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,session,door,silent,may,isScoped,reread,scopeText,load,signIn,signOut,
+`);saveFile(`usage-by-${split}.csv`,`${text}\r
+`)}export{$,E,he,w,S2 as S,U,b,D3 as D,ended,Failure,ask,call,get,mayBeKey,listKeys,query,segment,session,door,silent,may,isScoped,reread,scopeText,load,signIn,signOut,
 APIS_MAX,now,apis,tick,state,ends,tailFilters,onTail,gateways,start,stop,adopt,latest,highest,lastSeen,UNKNOWN,utc,count,rate,percent,duration,percentile,bytes,
 span,offset,clock,date,moment,full,ago,visible,i2 as i,Icon,Logo,say,Toasts,Badge,Button,LinkButton,Panel,Ago,Text,copy,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,
 Fact,route,guard,link,go,refine,Dialog,narrow,theme,dark,useList,Table,here,Filter,token,Plot,Spark,useLoaded,Keys,KeyTable,short2 as short,SPANS,limit,Overview,
-hour,TrafficPlot,LatencyPlot,UNROUTED,outcome,usd,capital,Usage,UsageOf};
+hour,TrafficPlot,LatencyPlot,UNROUTED,outcome,usd,saveFile,capital,Usage,UsageOf};

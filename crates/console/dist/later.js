@@ -1,7 +1,7 @@
 import{$,Ago,Badge,Button,Copy,Dialog,Empty,ErrorBox,Fact,Facts,Failure,Field,Filter,Icon,KeyTable,LatencyPlot,LinkButton,Meter,Note,Panel,Plot,S,SPANS,Table,Text,
 TrafficPlot,U,UNKNOWN,UNROUTED,UsageOf,adopt,ago,apis,ask,b,bytes,call,capital,clock,copy,count,dark,date,duration,ends,full,gateways,get,go,guard,here,highest,
-hour,i,isScoped,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,reread,route,say,scopeText,segment,session,short,span,
-state,tick,token,usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
+hour,i,isScoped,latest,limit,link,listKeys,may,moment,narrow,now,outcome,percent,percentile,query,rate,refine,reread,route,saveFile,say,scopeText,segment,session,
+short,span,state,tick,token,usd,useList,useLoaded,visible,w}from"./chunk.js";function read(text){let at=0,fail=message=>{throw{at,message}},space=()=>{for(;at<text.length&&/[ \t\r\n]/.test(text[at]);)at+=1},string=()=>{let from=at;for(at+=
 1;at<text.length&&text[at]!=='"';)text[at]<" "&&fail("a control character or the end of the line stands inside a text; a quote may be missing"),at+=text[at]==="\
 \\"?2:1;at>=text.length&&fail("a text does not end"),at+=1;try{return JSON.parse(text.slice(from,at))}catch{return at=from,fail("a text has an unknown escape")}},
 value=depth=>{space();let from=at,first=text[at];if(depth>200&&fail("the document is nested too deeply"),first==="{"){let members=[];if(at+=1,space(),text[at]===
@@ -73,25 +73,26 @@ one.of]]:[]].map(([id,name])=>i("option",{value:id,children:visible(name)},id))}
 soft,onChange:()=>change(at,{soft:one.soft?void 0:!0})}),"soft: answers that have begun may exceed it"]}),!readOnly&&i(Button,{icon:"trash",kind:"quiet","aria-l\
 abel":`Remove budget ${at+1}`,onClick:()=>set2(budgets.filter((_,index)=>index!==at)),children:"Remove"})]})]},at)),budgets.length===0&&i("p",{class:"field wide",
 children:"No budget of its own."}),!readOnly&&budgets.length<16&&i("div",{class:"wide",children:i(Button,{icon:"plus",onClick:()=>set2([...budgets,{name:"",max:0,
-unit:"tokens",per:"month"}]),children:"Add a budget"})})]})}function KeyBudgets({path,own,can,save}){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??[],named={
-key:decodeURIComponent(id),...Object.fromEntries(new URLSearchParams(by))},loaded2=useLoaded(()=>get(`llm/budgets${query(named)}`),[path,JSON.stringify(own)]),[
-edited,setEdited]=w(null),[failure,setFailure]=w(null),rows=loaded2.value?.budgets??[],reset=async name=>{setFailure(null);try{await call("DELETE",`llm/budgets/${segment(
-name)}${query(named)}`),say("ok","The budget begins anew."),loaded2.again()}catch(failed){setFailure(failed)}},wrong=edited&&fault(edited);return i(Panel,{title:"\
-Budgets of language models",class:"after",actions:can&&i(Button,{onClick:()=>setEdited(own),children:own.length?"Change its own":"Give it one"}),children:[failure||
-loaded2.failure?i(ErrorBox,{failure:failure??loaded2.failure,retry:()=>{setFailure(null),loaded2.again()}}):null,rows.length===0?i("div",{class:"empty small",children:loaded2.
-value?"None: models may be used as far as its limits allow.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"plain",children:[i("the\
-ad",{children:i("tr",{children:[i("th",{scope:"col",children:"Budget"}),!narrow.value&&i("th",{scope:"col",children:"Of"}),i("th",{scope:"col",class:"number",children:"\
-Spent"}),i("th",{scope:"col",class:"number",children:"At most"}),i("th",{scope:"col",children:"Ends"}),can&&i("th",{scope:"col",children:i("span",{class:"sr",children:"\
-Reset"})})]})}),i("tbody",{children:rows.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:one.name})," ",i("small",{children:[one.soft?
-"soft":"hard",", ",unitWords(one.unit),"a ",one.per]})]}),!narrow.value&&i("td",{children:holder(one)}),i("td",{class:`number ${one.spent!=null&&one.spent>=one.
-max?"bad":""}`,children:one.spent==null?i("small",{title:"It depends on a claim of the request",children:UNKNOWN}):amount(one.spent,one.unit)}),i("td",{class:"n\
-umber",children:amount(one.max,one.unit)}),i("td",{children:one.ends?i(Ago,{at:one.ends}):UNKNOWN}),can&&i("td",{children:one.spent!=null&&(one.of==="key"||!one.
-holder)&&i(Button,{kind:"quiet","aria-label":`Reset ${one.name}`,onClick:()=>{reset(one.name)},children:"Reset"})})]},`${one.of} ${one.holder} ${one.name}`))})]})}),
-edited&&i(Dialog,{title:"Its own budgets",wide:!0,close:()=>setEdited(null),footer:i($,{children:[i("span",{children:wrong}),i(Button,{onClick:()=>setEdited(null),
-children:"Cancel"}),i(Button,{kind:"primary",disabled:!!wrong,onClick:()=>{save(edited).then(()=>setEdited(null))},children:"Save"})]}),children:[edited.length===
-0&&i(Empty,{title:"It has none of its own.",children:"Those of its policies, its organisation and the API hold all the same."}),i("div",{class:"form",children:i(
-BudgetForm,{budgets:edited,set:setEdited})})]})]})}function holder({of:of2,holder:id}){if(!id)return"the key";let page=of2==="policy"||of2==="key"?null:of2==="a\
-pi"?link(["apis",id]):null;return i($,{children:[of2==="key"?"the key, by":of2," ",page?i("a",{href:page,children:i(Text,{children:id})}):i(Text,{children:id})]})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
+unit:"tokens",per:"month"}]),children:"Add a budget"})})]})}function KeyBudgets({path,own,can,save}){let[,id="",by=""]=/^keys\/([^?]*)\?(.*)$/.exec(path)??[],named2={
+key:decodeURIComponent(id),...Object.fromEntries(new URLSearchParams(by))},loaded2=useLoaded(()=>get(`llm/budgets${query(named2)}`),[path,JSON.stringify(own)]),
+[edited,setEdited]=w(null),[failure,setFailure]=w(null),rows=loaded2.value?.budgets??[],reset=async name=>{setFailure(null);try{await call("DELETE",`llm/budgets\
+/${segment(name)}${query(named2)}`),say("ok","The budget begins anew."),loaded2.again()}catch(failed){setFailure(failed)}},wrong=edited&&fault(edited);return i(
+Panel,{title:"Budgets of language models",class:"after",actions:can&&i(Button,{onClick:()=>setEdited(own),children:own.length?"Change its own":"Give it one"}),children:[
+failure||loaded2.failure?i(ErrorBox,{failure:failure??loaded2.failure,retry:()=>{setFailure(null),loaded2.again()}}):null,rows.length===0?i("div",{class:"empty \
+small",children:loaded2.value?"None: models may be used as far as its limits allow.":"Loading"}):i("div",{class:"scroll-x",tabIndex:0,children:i("table",{class:"\
+plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Budget"}),!narrow.value&&i("th",{scope:"col",children:"Of"}),i("th",{scope:"\
+col",class:"number",children:"Spent"}),i("th",{scope:"col",class:"number",children:"At most"}),i("th",{scope:"col",children:"Ends"}),can&&i("th",{scope:"col",children:i(
+"span",{class:"sr",children:"Reset"})})]})}),i("tbody",{children:rows.map(one=>i("tr",{children:[i("th",{scope:"row",children:[i(Text,{children:one.name})," ",i(
+"small",{children:[one.soft?"soft":"hard",", ",unitWords(one.unit),"a ",one.per]})]}),!narrow.value&&i("td",{children:holder(one)}),i("td",{class:`number ${one.
+spent!=null&&one.spent>=one.max?"bad":""}`,children:one.spent==null?i("small",{title:"It depends on a claim of the request",children:UNKNOWN}):amount(one.spent,
+one.unit)}),i("td",{class:"number",children:amount(one.max,one.unit)}),i("td",{children:one.ends?i(Ago,{at:one.ends}):UNKNOWN}),can&&i("td",{children:one.spent!=
+null&&(one.of==="key"||!one.holder)&&i(Button,{kind:"quiet","aria-label":`Reset ${one.name}`,onClick:()=>{reset(one.name)},children:"Reset"})})]},`${one.of} ${one.
+holder} ${one.name}`))})]})}),edited&&i(Dialog,{title:"Its own budgets",wide:!0,close:()=>setEdited(null),footer:i($,{children:[i("span",{children:wrong}),i(Button,
+{onClick:()=>setEdited(null),children:"Cancel"}),i(Button,{kind:"primary",disabled:!!wrong,onClick:()=>{save(edited).then(()=>setEdited(null))},children:"Save"})]}),
+children:[edited.length===0&&i(Empty,{title:"It has none of its own.",children:"Those of its policies, its organisation and the API hold all the same."}),i("div",
+{class:"form",children:i(BudgetForm,{budgets:edited,set:setEdited})})]})]})}function holder({of:of2,holder:id}){if(!id)return"the key";let page=of2==="policy"||
+of2==="key"?null:of2==="api"?link(["apis",id]):null;return i($,{children:[of2==="key"?"the key, by":of2," ",page?i("a",{href:page,children:i(Text,{children:id})}):
+i(Text,{children:id})]})}var SECTIONS=[{title:"Basics",inputs:[{path:"name",name:"Name",kind:"text"},{path:"internal",name:"Only for other APIs (internal)",kind:"flag"},{path:"proxy.lis\
 ten_path",name:"Listen path",kind:"mono"},{path:"domain",name:"Host",kind:"mono",placeholder:"any"},{path:"proxy.target_url",name:"Upstream",kind:"mono",wide:!0},
 {path:"proxy.strip_listen_path",name:"Remove the listen path from requests",kind:"flag"},{path:"proxy.preserve_host_header",name:"Send the client's Host to the \
 upstream",kind:"flag"}]},{title:"Several upstreams",inputs:[{path:"proxy.enable_load_balancing",name:"Spread requests over these",kind:"flag",wide:!0},{path:"pr\
@@ -931,46 +932,66 @@ i(Text,{mono:!0,children:key.tail})]}),use?.state?.is_suspended&&i(Badge,{tone:"
 one"})}),i("td",{class:"number",children:use?count(use.requests):UNKNOWN}),i("td",{children:i(Ago,{at:use?.last_used_unix_s})}),i("td",{children:use?.state&&use.
 state.quota_max>0?i(Meter,{used:use.state.quota_max-use.state.quota_remaining,max:use.state.quota_max}):"none"}),i("td",{children:key.ends_unix_s?i(Ago,{at:key.
 ends_unix_s}):"never"})]},key.id)})})]})})]},grant.id)),!!usage.value?.more&&i("small",{children:["The calls of ",count(usage.value.more)," more keys are not sh\
-own; each key has its own page."]})]})}function Developers(){let developers=useLoaded(()=>get("portal/developers"),[0]),teams=useLoaded(()=>get("portal/teams"),[0]),q=route.value.query,can=may("edito\
+own; each key has its own page."]})]})}var named=new Intl.DateTimeFormat("en-US",{month:"long",year:"numeric",timeZone:"UTC"}),monthName=month=>named.format(new Date(`${month}-01T00:00:00Z`));function Invoices({months,invoice,csv}){let all=useLoaded(months,[]),[chosen,setChosen]=w(""),month=chosen||all.value?.[0]||"",found2=useLoaded(()=>month?invoice(
+month):Promise.resolve(null),[month]);if(all.failure)return i("div",{class:"body",children:i(ErrorBox,{failure:all.failure,retry:all.again})});if(all.value?.length===
+0)return i(Empty,{title:"There are no invoices yet",children:"They begin with the first plan that has a price."});let save=async()=>{try{saveFile(`invoice-${month}\
+.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row",children:[i("label",{class:"row",children:[
+"Month ",i("select",{value:month,onChange:event=>setChosen(event.currentTarget.value),children:all.value?.map(one=>i("option",{value:one,children:monthName(one)},
+one))})]}),i(Button,{icon:"download",disabled:!found2.value,onClick:()=>{save()},children:"CSV"})]}),found2.failure?i("div",{class:"body",children:i(ErrorBox,{failure:found2.
+failure,retry:found2.again})}):null,found2.value&&i(InvoiceLines,{invoice:found2.value})]})}function InvoiceLines({invoice}){let sums=Object.entries(invoice.sums);
+return i($,{children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.month)}`,children:i("table",{class:"plain",
+children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"Product"}),i("th",{scope:"col",children:"\
+Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("th",{scope:"col",class:"number",children:"\
+A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),i("tbody",{children:invoice.lines.map(
+(line,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line.application})}),i("td",{children:i(Text,{children:line.product})}),i("td",{children:i(
+Text,{children:line.plan})}),i("td",{class:"number",children:count(line.calls)}),i("td",{class:"number",children:count(line.free_calls)}),i("td",{class:"number",
+children:line.per_call}),i("td",{class:"number",children:line.per_month}),i("td",{class:"number",children:[line.sum," ",line.currency]})]},index))}),invoice.lines.
+length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"Together"}),i("td",{class:"number",children:i(
+"strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:["Calls with a status below 400, until ",invoice.
+counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}function Developers(){let developers=useLoaded(()=>get("portal/developers"),[0]),teams=useLoaded(()=>get("portal/teams"),[0]),q=route.value.query,can=may("edito\
 r"),called=id=>teams.value?.find(team=>team.id===id)?.name??"",again=()=>{developers.again(),teams.again()},rows=matching(developers.value??[],one=>[one.mail,one.
-name,...one.teams.map(called)]),open=developers.value?.find(one=>one.id===q.get("open"));return i($,{children:[i("div",{class:"toolbar",children:[i(Filter,{label:"\
-Filter developers",placeholder:"Address, name, team"}),can&&i(Button,{icon:"plus",kind:"primary",class:"push","data-key":"n",onClick:()=>refine({new:"1"}),children:"\
-Invite somebody"})]}),!can&&i("p",{class:"list-end",children:"Your role can view developers, not change them."}),i(Table,{label:"Developers",list:{...here(rows),
-done:!!developers.value,failure:developers.failure,reload:developers.again},id:one=>one.id,open:one=>refine({open:one.id}),empty:i(Empty,{icon:"client",title:q.
-get("q")?"No developer matches.":"Nobody has an account yet.",children:q.get("q")?null:"They sign up at the portal, or you invite them."}),columns:[{id:"mail",name:"\
-Mail address",grow:!0,show:one=>i("a",{href:link(["portal","developers"],{open:one.id}),children:i(Text,{children:one.mail})})},{id:"state",bare:!0,name:"State",
-show:one=>one.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,{tone:"ok",children:"active"})},{id:"since",name:"Since",show:one=>i(Ago,{at:one.created_unix_s})},
-{id:"name",name:"Name",show:one=>i(Text,{children:one.name})},{id:"teams",name:"Teams",show:one=>i(Text,{children:one.teams.map(called).filter(Boolean).join(", ")})}]}),
-teams.failure?i(ErrorBox,{failure:teams.failure,retry:teams.again}):null,!!teams.value?.length&&i(Panel,{title:"Teams",note:"applications belong to them",class:"\
-after",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Team"}),i("th",{scope:"col",children:"Own\
-ers"}),i("th",{scope:"col",children:"Members"})]})}),i("tbody",{children:teams.value.map(team=>{let of2=role=>team.members.filter(one=>one.role===role).map(one=>one.
-mail).join(", ");return i("tr",{children:[i("th",{scope:"row",children:i("a",{href:link(["portal","applications"],{q:team.name}),children:i(Text,{children:team.
-name})})}),i("td",{children:i(Text,{children:of2("owner")})}),i("td",{children:i(Text,{children:of2("member")})})]},team.id)})})]})}),open&&i(OneDeveloper,{developer:open,
-teams:open.teams.map(called).filter(Boolean),close:()=>refine({open:void 0}),changed:again,can},open.id),q.get("new")&&can&&i(Invite,{close:()=>{refine({new:void 0}),
-again()}})]})}function OneDeveloper({developer,teams,close,changed,can}){let[failure,setFailure]=w(null),[sure,setSure]=w(null),address=`portal/developers/${segment(
-developer.id)}`,run=async(does,done)=>{setFailure(null),setSure(null);try{await does(),say("ok",done),changed(),close()}catch(failed){setFailure(failed)}},suspend=suspended=>run(
-()=>call("PATCH",address,{suspended}),suspended?"Suspended: signed out, and the keys they made are refused from the next request.":"They may sign in again, and \
-their keys are served.");return sure==="suspend"?i(Dialog,{title:"Suspend this developer?",close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(
-null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{suspend(!0)},children:"Suspend"})]}),children:i("p",{children:[i(Text,{children:developer.mail}),
-" is signed out, and the keys that they made are refused from the next request."]})}):sure==="remove"?i(Dialog,{title:"Remove this developer?",close:()=>setSure(
-null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{run(()=>call("DELETE",address),"Removed\
-, with the keys they made.")},children:"Remove"})]}),children:i("p",{children:["The account of ",i(Text,{children:developer.mail})," is gone, with the keys that\
- they made and the applications of teams in which nobody else is. Nothing brings them back."]})}):i(Dialog,{title:visible(developer.name),close,footer:i($,{children:[
-i(Button,{onClick:close,children:"Close"}),can&&i($,{children:[i(Button,{kind:"danger",onClick:()=>setSure("remove"),children:"Remove"}),developer.is_suspended?
-i(Button,{kind:"primary",onClick:()=>{suspend(!1)},children:"Let them go on"}):i(Button,{kind:"danger",onClick:()=>setSure("suspend"),children:"Suspend"})]})]}),
-children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"Mail address",children:i(Text,{children:developer.mail})}),i(Fact,{name:"State",children:developer.
-is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,{tone:"ok",children:"active"})}),i(Fact,{name:"Teams",children:i(Text,{children:teams.join(", ")||
-"none"})}),i(Fact,{name:"Since",children:i(Ago,{at:developer.created_unix_s})}),i(Fact,{name:"Applications",children:i("a",{href:link(["portal","applications"],
-{q:developer.mail}),children:"those with keys or requests of theirs"})})]})]})}function Invite({close}){let[form,setForm]=w({mail:"",name:""}),[made,setMade]=w(
-null),[failure,setFailure]=w(null),set2=name=>event=>setForm({...form,[name]:event.currentTarget.value}),send=async event=>{event.preventDefault(),setFailure(null);
-try{setMade(await call("POST","portal/invitations",form))}catch(failed){setFailure(failed)}};return made?i(Dialog,{title:"The invitation",close,footer:i(Button,
-{kind:"primary",onClick:close,children:"Done"}),children:[i(Note,{tone:made.is_mailed?"ok":"warn",icon:made.is_mailed?"ok":"alert",children:[made.is_mailed?"A m\
-ail with this link is on its way.":"No mail is sent: there is no SMTP server. Pass the link on yourself."," It works once, for seven days."]}),i("div",{class:"l\
-ine",children:[i("code",{class:"big-code",children:made.link}),i(Button,{icon:"copy",onClick:()=>{copy(made.link,"Link copied")},children:"Copy"})]})]}):i(Dialog,
-{title:"Invite somebody",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),i(Button,{kind:"primary",type:"submit",form:"invite",disabled:!form.
-mail||!form.name,children:"Invite"})]}),children:i("form",{id:"invite",class:"form",onSubmit:send,children:[failure?i("div",{class:"field wide",children:i(ErrorBox,
-{failure})}):null,i(Field,{label:"Mail address",children:i("input",{autofocus:!0,type:"email",value:form.mail,onInput:set2("mail")})}),i(Field,{label:"Name",hint:"\
-They may change it.",children:i("input",{value:form.name,onInput:set2("name")})})]})})}var NO_PRODUCT={id:"",name:"",summary:"",description:"",apis:[],plans:[],is_public:!1,is_draft:!0,order:0},NO_PAGE={id:"",title:"",text:"",is_public:!0,is_draft:!0,
+name,...one.teams.map(called)]),billed=teams.value?.find(team=>team.id===q.get("invoices")),open=developers.value?.find(one=>one.id===q.get("open"));return i($,
+{children:[i("div",{class:"toolbar",children:[i(Filter,{label:"Filter developers",placeholder:"Address, name, team"}),can&&i(Button,{icon:"plus",kind:"primary",
+class:"push","data-key":"n",onClick:()=>refine({new:"1"}),children:"Invite somebody"})]}),!can&&i("p",{class:"list-end",children:"Your role can view developers,\
+ not change them."}),i(Table,{label:"Developers",list:{...here(rows),done:!!developers.value,failure:developers.failure,reload:developers.again},id:one=>one.id,
+open:one=>refine({open:one.id}),empty:i(Empty,{icon:"client",title:q.get("q")?"No developer matches.":"Nobody has an account yet.",children:q.get("q")?null:"The\
+y sign up at the portal, or you invite them."}),columns:[{id:"mail",name:"Mail address",grow:!0,show:one=>i("a",{href:link(["portal","developers"],{open:one.id}),
+children:i(Text,{children:one.mail})})},{id:"state",bare:!0,name:"State",show:one=>one.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,{tone:"ok",
+children:"active"})},{id:"since",name:"Since",show:one=>i(Ago,{at:one.created_unix_s})},{id:"name",name:"Name",show:one=>i(Text,{children:one.name})},{id:"teams",
+name:"Teams",show:one=>i(Text,{children:one.teams.map(called).filter(Boolean).join(", ")})}]}),teams.failure?i(ErrorBox,{failure:teams.failure,retry:teams.again}):
+null,!!teams.value?.length&&i(Panel,{title:"Teams",note:"applications belong to them",class:"after",children:i("table",{class:"plain",children:[i("thead",{children:i(
+"tr",{children:[i("th",{scope:"col",children:"Team"}),i("th",{scope:"col",children:"Owners"}),i("th",{scope:"col",children:"Members"}),i("th",{scope:"col",children:"\
+Costs"})]})}),i("tbody",{children:teams.value.map(team=>{let of2=role=>team.members.filter(one=>one.role===role).map(one=>one.mail).join(", ");return i("tr",{children:[
+i("th",{scope:"row",children:i("a",{href:link(["portal","applications"],{q:team.name}),children:i(Text,{children:team.name})})}),i("td",{children:i(Text,{children:of2(
+"owner")})}),i("td",{children:i(Text,{children:of2("member")})}),i("td",{children:i("a",{href:link(["portal","developers"],{invoices:team.id}),"aria-label":`Inv\
+oices of ${visible(team.name)}`,children:"Invoices"})})]},team.id)})})]})}),billed&&i(TeamInvoices,{team:billed,close:()=>refine({invoices:void 0})},billed.id),
+open&&i(OneDeveloper,{developer:open,teams:open.teams.map(called).filter(Boolean),close:()=>refine({open:void 0}),changed:again,can},open.id),q.get("new")&&can&&
+i(Invite,{close:()=>{refine({new:void 0}),again()}})]})}function TeamInvoices({team,close}){let place3=`portal/teams/${segment(team.id)}/invoices`;return i(Dialog,
+{title:`Invoices of ${visible(team.name)}`,close,wide:!0,footer:i(Button,{onClick:close,children:"Close"}),children:i(Invoices,{months:()=>get(place3),invoice:month=>get(
+`${place3}/${month}`),csv:month=>`${place3}/${month}?format=csv`})})}function OneDeveloper({developer,teams,close,changed,can}){let[failure,setFailure]=w(null),
+[sure,setSure]=w(null),address=`portal/developers/${segment(developer.id)}`,run=async(does,done)=>{setFailure(null),setSure(null);try{await does(),say("ok",done),
+changed(),close()}catch(failed){setFailure(failed)}},suspend=suspended=>run(()=>call("PATCH",address,{suspended}),suspended?"Suspended: signed out, and the keys\
+ they made are refused from the next request.":"They may sign in again, and their keys are served.");return sure==="suspend"?i(Dialog,{title:"Suspend this devel\
+oper?",close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),children:"Cancel"}),i(Button,{kind:"danger",onClick:()=>{suspend(!0)},children:"\
+Suspend"})]}),children:i("p",{children:[i(Text,{children:developer.mail})," is signed out, and the keys that they made are refused from the next request."]})}):
+sure==="remove"?i(Dialog,{title:"Remove this developer?",close:()=>setSure(null),footer:i($,{children:[i(Button,{onClick:()=>setSure(null),children:"Cancel"}),i(
+Button,{kind:"danger",onClick:()=>{run(()=>call("DELETE",address),"Removed, with the keys they made.")},children:"Remove"})]}),children:i("p",{children:["The ac\
+count of ",i(Text,{children:developer.mail})," is gone, with the keys that they made and the applications of teams in which nobody else is. Nothing brings them \
+back."]})}):i(Dialog,{title:visible(developer.name),close,footer:i($,{children:[i(Button,{onClick:close,children:"Close"}),can&&i($,{children:[i(Button,{kind:"d\
+anger",onClick:()=>setSure("remove"),children:"Remove"}),developer.is_suspended?i(Button,{kind:"primary",onClick:()=>{suspend(!1)},children:"Let them go on"}):i(
+Button,{kind:"danger",onClick:()=>setSure("suspend"),children:"Suspend"})]})]}),children:[failure?i(ErrorBox,{failure}):null,i(Facts,{children:[i(Fact,{name:"Ma\
+il address",children:i(Text,{children:developer.mail})}),i(Fact,{name:"State",children:developer.is_suspended?i(Badge,{tone:"bad",children:"suspended"}):i(Badge,
+{tone:"ok",children:"active"})}),i(Fact,{name:"Teams",children:i(Text,{children:teams.join(", ")||"none"})}),i(Fact,{name:"Since",children:i(Ago,{at:developer.created_unix_s})}),
+i(Fact,{name:"Applications",children:i("a",{href:link(["portal","applications"],{q:developer.mail}),children:"those with keys or requests of theirs"})})]})]})}function Invite({
+close}){let[form,setForm]=w({mail:"",name:""}),[made,setMade]=w(null),[failure,setFailure]=w(null),set2=name=>event=>setForm({...form,[name]:event.currentTarget.
+value}),send=async event=>{event.preventDefault(),setFailure(null);try{setMade(await call("POST","portal/invitations",form))}catch(failed){setFailure(failed)}};
+return made?i(Dialog,{title:"The invitation",close,footer:i(Button,{kind:"primary",onClick:close,children:"Done"}),children:[i(Note,{tone:made.is_mailed?"ok":"w\
+arn",icon:made.is_mailed?"ok":"alert",children:[made.is_mailed?"A mail with this link is on its way.":"No mail is sent: there is no SMTP server. Pass the link o\
+n yourself."," It works once, for seven days."]}),i("div",{class:"line",children:[i("code",{class:"big-code",children:made.link}),i(Button,{icon:"copy",onClick:()=>{
+copy(made.link,"Link copied")},children:"Copy"})]})]}):i(Dialog,{title:"Invite somebody",close,footer:i($,{children:[i(Button,{onClick:close,children:"Cancel"}),
+i(Button,{kind:"primary",type:"submit",form:"invite",disabled:!form.mail||!form.name,children:"Invite"})]}),children:i("form",{id:"invite",class:"form",onSubmit:send,
+children:[failure?i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:"Mail address",children:i("input",{autofocus:!0,type:"email",
+value:form.mail,onInput:set2("mail")})}),i(Field,{label:"Name",hint:"They may change it.",children:i("input",{value:form.name,onInput:set2("name")})})]})})}var NO_PRODUCT={id:"",name:"",summary:"",description:"",apis:[],plans:[],is_public:!1,is_draft:!0,order:0},NO_PAGE={id:"",title:"",text:"",is_public:!0,is_draft:!0,
 order:0},NO_PLAN={id:"",name:"",summary:"",policy:"",approval:"manual"},plainId=text=>text.toLowerCase().replace(/[^a-z0-9]+/g,"-").replace(/^-+|-+$/g,"").slice(
 0,64);function Seen({one}){return one.is_draft?i(Badge,{tone:"warn",children:"draft"}):one.is_public?i(Badge,{tone:"ok",children:"public"}):i(Badge,{tone:"accen\
 t",children:"for developers"})}function Products(){let list=useLoaded(()=>get("portal/products"),[0]),apis2=useLoaded(()=>get("list/apis?limit=500"),[0]),policies=useLoaded(
@@ -985,51 +1006,58 @@ let list=useLoaded(()=>get("portal/pages"),[0]);return i(List,{what:"page",list,
 text],none:"Pages stand beside the catalogue: how to begin, terms, whom to ask.",more:[{id:"order",name:"Place",number:!0,show:one=>count(one.order)}],fields:(one,set2,can)=>i(
 Field,{label:"Text",wide:!0,hint:"Markdown. HTML is shown as text. Links lead to web pages, mail addresses and places of the portal, such as #/pages/start.",children:i(
 "textarea",{rows:14,readOnly:!can,value:one.text,onInput:event=>set2({...one,text:event.currentTarget.value})})})})}function List(props){let{what,list,icon,empty,
-named,words,more}=props,q=route.value.query,can=may("editor"),open=list.value?.find(one=>one.id===q.get("open")),part=`${what}s`;return i($,{children:[i("div",{
-class:"toolbar",children:[i(Filter,{label:`Filter ${part}`,placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary",class:"push","data-key":"n",onClick:()=>refine(
-{new:"1"}),children:["New ",what]})]}),!can&&i("p",{class:"list-end",children:["Your role can view ",part,", not change them."]}),i(Table,{label:part,list:{...here(
-matching(list.value??[],words)),done:!!list.value,failure:list.failure,reload:list.again},id:one=>one.id,open:one=>refine({open:one.id}),empty:i(Empty,{icon,title:q.
-get("q")?`No ${what} matches.`:`There is no ${what} yet.`,children:q.get("q")?null:props.none}),columns:[{id:"name",name:"Name",grow:!0,show:one=>i("a",{href:link(
-["portal",part],{open:one.id}),children:i(Text,{children:named(one)})})},{id:"seen",bare:!0,name:"Seen by",show:one=>i(Seen,{one})},{id:"id",name:"Id",show:one=>i(
-Text,{mono:!0,children:one.id})},...more]}),open&&i(Editor,{...props,stored:open,close:()=>refine({open:void 0})},open.id),q.get("new")&&can&&i(Editor,{...props,
-stored:empty,close:()=>refine({new:void 0})})]})}function Editor(props){let{what,stored,close}=props,fresh=useLoaded(()=>stored.id?ask("GET",`portal/${what}s/${segment(
-stored.id)}`):Promise.resolve({value:stored,etag:null,text:""}),[stored.id]);return fresh.failure?i(Dialog,{title:stored.id,close,children:i(ErrorBox,{failure:fresh.
-failure,retry:fresh.again})}):fresh.value?i(Fields,{...props,stored:fresh.value.value,etag:fresh.value.etag}):null}function Fields({what,list,stored,etag,named,
-fields,close}){let[one,set2]=w(stored),[failure,setFailure]=w(null),[removing,setRemoving]=w(!1),can=may("editor"),isNew=!stored.id,id=isNew?one.id||plainId(named(
-one)):stored.id,address=`portal/${what}s/${segment(id)}`,nameOf=what==="product"?"name":"title",version=etag?{headers:{"If-Match":etag}}:{},refuse=(action,failed)=>{
-let isOld=failed instanceof Failure&&failed.status===412;setFailure(isOld?new Failure(412,`Not ${action}: somebody else changed this ${what} since it was opened\
-. Close it and open it again to see their version.`):failed)};S(()=>{failure&&document.querySelector("dialog .content")?.scrollTo(0,0)},[failure]);let save=async(is_draft,done)=>{
-if(setFailure(null),isNew&&list.value?.some(other=>other.id===id)){setFailure(`There is a ${what} with the id ${id}.`);return}try{await call("PUT",address,{...one,
-id,is_draft},version),say("ok",done),list.again(),close()}catch(failed){refuse("saved",failed)}},remove2=async()=>{try{await call("DELETE",address,void 0,version),
-say("ok",`The ${what} is deleted.`),list.again(),close()}catch(failed){setRemoving(!1),refuse("deleted",failed)}};if(removing)return i(Dialog,{title:`Delete thi\
-s ${what}?`,close:()=>setRemoving(!1),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(!1),children:"Keep it"}),i(Button,{kind:"danger",onClick:()=>{remove2()},
-children:"Delete"})]}),children:i("p",{children:what==="product"?"It leaves the catalogue. Keys that were made for it are served further, but nobody can rotate \
-them. To hide it and keep that, withdraw it instead.":"Its address leads nowhere from then on."})});let ready=!!id&&!!named(one).trim();return i(Dialog,{title:isNew?
-`New ${what}`:visible(named(stored)),close,wide:!0,footer:i($,{children:[i("span",{children:!isNew&&can&&i(Button,{icon:"trash",kind:"quiet",onClick:()=>setRemoving(
-!0),children:"Delete"})}),i(Button,{onClick:close,children:"Close"}),can&&(one.is_draft?i($,{children:[i(Button,{disabled:!ready,onClick:()=>{save(!0,"Saved as \
-a draft: only operators see it.")},children:"Save the draft"}),i(Button,{kind:"primary",disabled:!ready,onClick:()=>{save(!1,"Published.")},children:"Publish"})]}):
-i($,{children:[i(Button,{onClick:()=>{save(!0,"Withdrawn. Keys that were made for it go on.")},children:"Withdraw"}),i(Button,{kind:"primary",disabled:!ready||one===
-stored,onClick:()=>{save(!1,"Saved.")},children:"Save"})]}))]}),children:i("div",{class:"form",children:[failure?i("div",{class:"field wide",children:i(ErrorBox,
-{failure})}):null,i(Field,{label:what==="product"?"Name":"Title",children:i("input",{autofocus:isNew,disabled:!can,maxLength:300,value:named(one),onInput:event=>set2(
-{...one,[nameOf]:event.currentTarget.value})})}),i(Field,{label:"Id",hint:"In addresses. It can't be changed later.",children:i("input",{class:"mono",disabled:!can||
-!isNew,placeholder:plainId(named(one)),value:one.id,onInput:event=>set2({...one,id:plainId(event.currentTarget.value)})})}),i(Field,{label:"Place in the list",children:i(
-"input",{type:"number",step:1,disabled:!can,value:one.order,onInput:event=>set2({...one,order:Math.trunc(Number(event.currentTarget.value))})})}),i("label",{class:"\
-choice",children:[i("input",{type:"checkbox",disabled:!can,checked:one.is_public,onChange:()=>set2({...one,is_public:!one.is_public})}),"Seen without signing in"]}),
-fields(one,set2,can)]})})}function Choices({label,all,chosen,set:set2,can}){let gone=chosen.filter(id=>!all.some(([known])=>known===id)).map(id=>[id,id,"unknown"]);
-return i("div",{class:"field wide",role:"group","aria-label":label,children:[i("span",{children:label}),i("div",{class:"choices",children:[...all,...gone].map(([
-id,name,note])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:chosen.includes(id),onChange:()=>set2(chosen.includes(id)?chosen.
-filter(one=>one!==id):[...chosen,id])}),i(Text,{children:name}),i("small",{class:"mono",children:i(Text,{children:note})})]},id))})]})}function Plans({plans,policies,
-set:set2,can}){let change=(at,members)=>set2(plans.map((plan,index)=>index===at?{...plan,...members}:plan));return i($,{children:[i("h3",{children:"Plans"}),plans.
-map((plan,at)=>i("fieldset",{class:"field wide",disabled:!can,children:[i("legend",{class:"sr",children:["Plan ",at+1]}),i("div",{class:"form",children:[i(Field,
-{label:"Plan's name",children:i("input",{value:plan.name,maxLength:300,onInput:event=>{let name=event.currentTarget.value;change(at,{name,...plan.id===""||plan.
-id===plainId(plan.name)?{id:plainId(name)}:{}})}})}),i(Field,{label:"Plan's id",children:i("input",{class:"mono",value:plan.id,onInput:event=>change(at,{id:plainId(
-event.currentTarget.value)})})}),i(Field,{label:"Policy",children:i("select",{value:plan.policy,onChange:event=>change(at,{policy:event.currentTarget.value}),children:[
-i("option",{value:"",children:"choose one"}),plan.policy&&!policies.some(one=>one.id===plan.policy)&&i("option",{value:plan.policy,children:plan.policy}),policies.
-map(one=>i("option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,{label:"Requests are approved",children:i("select",{value:plan.approval,onChange:event=>change(
+named:named2,words,more}=props,q=route.value.query,can=may("editor"),open=list.value?.find(one=>one.id===q.get("open")),part=`${what}s`;return i($,{children:[i(
+"div",{class:"toolbar",children:[i(Filter,{label:`Filter ${part}`,placeholder:"Name or id"}),can&&i(Button,{icon:"plus",kind:"primary",class:"push","data-key":"\
+n",onClick:()=>refine({new:"1"}),children:["New ",what]})]}),!can&&i("p",{class:"list-end",children:["Your role can view ",part,", not change them."]}),i(Table,
+{label:part,list:{...here(matching(list.value??[],words)),done:!!list.value,failure:list.failure,reload:list.again},id:one=>one.id,open:one=>refine({open:one.id}),
+empty:i(Empty,{icon,title:q.get("q")?`No ${what} matches.`:`There is no ${what} yet.`,children:q.get("q")?null:props.none}),columns:[{id:"name",name:"Name",grow:!0,
+show:one=>i("a",{href:link(["portal",part],{open:one.id}),children:i(Text,{children:named2(one)})})},{id:"seen",bare:!0,name:"Seen by",show:one=>i(Seen,{one})},
+{id:"id",name:"Id",show:one=>i(Text,{mono:!0,children:one.id})},...more]}),open&&i(Editor,{...props,stored:open,close:()=>refine({open:void 0})},open.id),q.get(
+"new")&&can&&i(Editor,{...props,stored:empty,close:()=>refine({new:void 0})})]})}function Editor(props){let{what,stored,close}=props,fresh=useLoaded(()=>stored.
+id?ask("GET",`portal/${what}s/${segment(stored.id)}`):Promise.resolve({value:stored,etag:null,text:""}),[stored.id]);return fresh.failure?i(Dialog,{title:stored.
+id,close,children:i(ErrorBox,{failure:fresh.failure,retry:fresh.again})}):fresh.value?i(Fields,{...props,stored:fresh.value.value,etag:fresh.value.etag}):null}function Fields({
+what,list,stored,etag,named:named2,fields,close}){let[one,set2]=w(stored),[failure,setFailure]=w(null),[removing,setRemoving]=w(!1),can=may("editor"),isNew=!stored.
+id,id=isNew?one.id||plainId(named2(one)):stored.id,address=`portal/${what}s/${segment(id)}`,nameOf=what==="product"?"name":"title",version=etag?{headers:{"If-Ma\
+tch":etag}}:{},refuse=(action,failed)=>{let isOld=failed instanceof Failure&&failed.status===412;setFailure(isOld?new Failure(412,`Not ${action}: somebody else \
+changed this ${what} since it was opened. Close it and open it again to see their version.`):failed)};S(()=>{failure&&document.querySelector("dialog .content")?.
+scrollTo(0,0)},[failure]);let save=async(is_draft,done)=>{if(setFailure(null),isNew&&list.value?.some(other=>other.id===id)){setFailure(`There is a ${what} with\
+ the id ${id}.`);return}try{await call("PUT",address,{...one,id,is_draft},version),say("ok",done),list.again(),close()}catch(failed){refuse("saved",failed)}},remove2=async()=>{
+try{await call("DELETE",address,void 0,version),say("ok",`The ${what} is deleted.`),list.again(),close()}catch(failed){setRemoving(!1),refuse("deleted",failed)}};
+if(removing)return i(Dialog,{title:`Delete this ${what}?`,close:()=>setRemoving(!1),footer:i($,{children:[i(Button,{onClick:()=>setRemoving(!1),children:"Keep i\
+t"}),i(Button,{kind:"danger",onClick:()=>{remove2()},children:"Delete"})]}),children:i("p",{children:what==="product"?"It leaves the catalogue. Keys that were m\
+ade for it are served further, but nobody can rotate them. To hide it and keep that, withdraw it instead.":"Its address leads nowhere from then on."})});let ready=!!id&&
+!!named2(one).trim();return i(Dialog,{title:isNew?`New ${what}`:visible(named2(stored)),close,wide:!0,footer:i($,{children:[i("span",{children:!isNew&&can&&i(Button,
+{icon:"trash",kind:"quiet",onClick:()=>setRemoving(!0),children:"Delete"})}),i(Button,{onClick:close,children:"Close"}),can&&(one.is_draft?i($,{children:[i(Button,
+{disabled:!ready,onClick:()=>{save(!0,"Saved as a draft: only operators see it.")},children:"Save the draft"}),i(Button,{kind:"primary",disabled:!ready,onClick:()=>{
+save(!1,"Published.")},children:"Publish"})]}):i($,{children:[i(Button,{onClick:()=>{save(!0,"Withdrawn. Keys that were made for it go on.")},children:"Withdraw"}),
+i(Button,{kind:"primary",disabled:!ready||one===stored,onClick:()=>{save(!1,"Saved.")},children:"Save"})]}))]}),children:i("div",{class:"form",children:[failure?
+i("div",{class:"field wide",children:i(ErrorBox,{failure})}):null,i(Field,{label:what==="product"?"Name":"Title",children:i("input",{autofocus:isNew,disabled:!can,
+maxLength:300,value:named2(one),onInput:event=>set2({...one,[nameOf]:event.currentTarget.value})})}),i(Field,{label:"Id",hint:"In addresses. It can't be changed\
+ later.",children:i("input",{class:"mono",disabled:!can||!isNew,placeholder:plainId(named2(one)),value:one.id,onInput:event=>set2({...one,id:plainId(event.currentTarget.
+value)})})}),i(Field,{label:"Place in the list",children:i("input",{type:"number",step:1,disabled:!can,value:one.order,onInput:event=>set2({...one,order:Math.trunc(
+Number(event.currentTarget.value))})})}),i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:one.is_public,onChange:()=>set2({...one,
+is_public:!one.is_public})}),"Seen without signing in"]}),fields(one,set2,can)]})})}function Choices({label,all,chosen,set:set2,can}){let gone=chosen.filter(id=>!all.
+some(([known])=>known===id)).map(id=>[id,id,"unknown"]);return i("div",{class:"field wide",role:"group","aria-label":label,children:[i("span",{children:label}),
+i("div",{class:"choices",children:[...all,...gone].map(([id,name,note])=>i("label",{class:"choice",children:[i("input",{type:"checkbox",disabled:!can,checked:chosen.
+includes(id),onChange:()=>set2(chosen.includes(id)?chosen.filter(one=>one!==id):[...chosen,id])}),i(Text,{children:name}),i("small",{class:"mono",children:i(Text,
+{children:note})})]},id))})]})}var NO_PRICE={currency:"EUR",per_month:"",per_call:"",free_calls:0};function PriceFields({price,set:set2}){let text=(label,name,hint)=>price&&
+i(Field,{label,hint,children:i("input",{value:price[name],maxLength:20,inputMode:name==="currency"?void 0:"decimal",onInput:event=>set2({...price,[name]:event.currentTarget.
+value.trim()})})});return i($,{children:[i("label",{class:"choice",children:[i("input",{type:"checkbox",checked:!!price,onChange:()=>set2(price?void 0:NO_PRICE)}),
+"It has a price"]}),price&&i($,{children:[text("Currency","currency","Three letters."),text("Price of a month","per_month","Such as 49.00; empty for nothing."),
+text("Price of a call","per_call","Such as 0.002; empty for nothing."),i(Field,{label:"Free calls in a month",children:i("input",{type:"number",min:0,step:1,value:price.
+free_calls,onInput:event=>set2({...price,free_calls:Math.max(0,Math.trunc(Number(event.currentTarget.value)))})})})]})]})}function Plans({plans,policies,set:set2,
+can}){let change=(at,members)=>set2(plans.map((plan,index)=>index===at?{...plan,...members}:plan));return i($,{children:[i("h3",{children:"Plans"}),plans.map((plan,at)=>i(
+"fieldset",{class:"field wide",disabled:!can,children:[i("legend",{class:"sr",children:["Plan ",at+1]}),i("div",{class:"form",children:[i(Field,{label:"Plan's n\
+ame",children:i("input",{value:plan.name,maxLength:300,onInput:event=>{let name=event.currentTarget.value;change(at,{name,...plan.id===""||plan.id===plainId(plan.
+name)?{id:plainId(name)}:{}})}})}),i(Field,{label:"Plan's id",children:i("input",{class:"mono",value:plan.id,onInput:event=>change(at,{id:plainId(event.currentTarget.
+value)})})}),i(Field,{label:"Policy",children:i("select",{value:plan.policy,onChange:event=>change(at,{policy:event.currentTarget.value}),children:[i("option",{
+value:"",children:"choose one"}),plan.policy&&!policies.some(one=>one.id===plan.policy)&&i("option",{value:plan.policy,children:plan.policy}),policies.map(one=>i(
+"option",{value:one.id,children:one.name||one.id},one.id))]})}),i(Field,{label:"Requests are approved",children:i("select",{value:plan.approval,onChange:event=>change(
 at,{approval:event.currentTarget.value}),children:[i("option",{value:"manual",children:"by an operator"}),i("option",{value:"automatic",children:"at once"})]})}),
-i(Field,{label:"What it costs, what it gives",wide:!0,children:i("input",{value:plan.summary,maxLength:300,onInput:event=>change(at,{summary:event.currentTarget.
-value})})}),can&&i("div",{class:"field wide",children:i(Button,{icon:"trash",kind:"quiet",onClick:()=>set2(plans.filter((_,index)=>index!==at)),children:"Remove\
- this plan"})})]})]},at)),can&&i("div",{class:"field wide",children:i(Button,{icon:"plus",onClick:()=>set2([...plans,NO_PLAN]),children:"Add a plan"})})]})}var TABS2=[["","Requests"],["products","Products"],["pages","Pages"],["applications","Applications"],["developers","Developers"]];function PortalPlace(){let tab=route.
+i(PriceFields,{price:plan.price,set:price=>change(at,{price})}),i(Field,{label:"What it gives",wide:!0,children:i("input",{value:plan.summary,maxLength:300,onInput:event=>change(
+at,{summary:event.currentTarget.value})})}),can&&i("div",{class:"field wide",children:i(Button,{icon:"trash",kind:"quiet",onClick:()=>set2(plans.filter((_,index)=>index!==
+at)),children:"Remove this plan"})})]})]},at)),can&&i("div",{class:"field wide",children:i(Button,{icon:"plus",onClick:()=>set2([...plans,NO_PLAN]),children:"Ad\
+d a plan"})})]})}var TABS2=[["","Requests"],["products","Products"],["pages","Pages"],["applications","Applications"],["developers","Developers"]];function PortalPlace(){let tab=route.
 value.parts[1]??"",url=session.value?.portal;return S(()=>{document.querySelector(".tabs [aria-current]")?.scrollIntoView({block:"nearest",inline:"nearest"})},[
 tab]),url?i($,{children:[i("div",{class:"page-head",children:[i("h1",{class:"page",children:"Developer portal"}),i(LinkButton,{class:"push",icon:"portal",href:url,
 target:"_blank",rel:"noopener",children:"Open the portal"})]}),i("nav",{class:"tabs","aria-label":"Parts of the portal",children:TABS2.map(([part,name])=>i("a",

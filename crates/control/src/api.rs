@@ -79,6 +79,7 @@ use crate::nodes::Nodes;
 use crate::replay::Replays;
 use crate::statistics::Statistics;
 use crate::target_watcher::watch_targets;
+use crate::tried_apis::watch_tried_apis;
 use answer::error;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -228,6 +229,7 @@ pub fn start(
             tokio::spawn(keys.write_behind());
             tokio::spawn(health::watch_store(control.clone()));
             tokio::spawn(watch_targets(control.shared.clone()));
+            tokio::spawn(watch_tried_apis(control.shared.clone()));
             tokio::spawn(watch_shared_definitions(control.clone()));
             let (changed, waiting) = mpsc::channel(store_queues::WAITING_MAX);
             control.definitions.tell_changes(changed);
@@ -245,7 +247,7 @@ pub fn start(
             });
             if let Some(portal) = control.portal.clone() {
                 tokio::spawn(portal.clone().deliver_mail());
-                tokio::spawn(portal.clone().remind());
+                tokio::spawn(portal.clone().look_every_hour());
                 if let Some(port) = ports.portal {
                     tokio::spawn(port.serve(portal::pages(portal, portal_threads), proxies.clone(), ports.closed.clone()));
                 }

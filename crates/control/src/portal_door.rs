@@ -1,13 +1,11 @@
 //! The gateway as the developer portal uses it: APIs in service, keys of its own, events.
 
-use crate::api::recorded::{last_minute, recorded};
-use crate::figures_question::FiguresQuestion;
-use crate::nodes::{NodeTail, Nodes};
+use crate::nodes::Nodes;
 use crate::portal_clients::{ClientPlace, PortalClient, limits_of};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
 use tollgate_access::keys::{KeyName, Keys, prepared};
 use tollgate_access::oauth::TokenStore;
 use tollgate_access::secret::random_bytes;
@@ -18,23 +16,17 @@ use tollgate_model::events::EventKind;
 use tollgate_model::policy;
 use tollgate_model::session::Session;
 use tollgate_observe::events::{EventFacts, GatewayEvent};
-use tollgate_observe::tap::TailFilter;
 use tollgate_portal::{
     DoorReply, GatewayDoor, KeyChange, KeyRefusal, KeyUsage, MadeKey, PortalKeyState, PortalNotice, PortalRefusal, PublishedApi,
     WantedKey,
 };
 use tollgate_store::StoreFault;
-use tollgate_store::usage::{UsageAnswer, UsageBy, UsageQuestion};
 
 /// Member of an OpenAPI document that says how the gateway serves it, which is nothing for developers.
 const EXTENSIONS: [&str; 3] = ["x-tyk-api-gateway", "x-tyk-streaming", "x-tollgate"];
 const KEY_HEADER: &str = "Authorization";
 /// Where an API gives tokens, below its listen path.
 const TOKEN_PATH: &str = "/oauth/token/";
-/// How long usage of a key may be read; a person waits no longer for all of them.
-const READ_TIME_MAX: Duration = Duration::from_millis(500);
-/// Rows of a key's usage.
-const USAGE_ROWS_MAX: usize = 1_000;
 
 /// The gateway.
 pub struct PortalDoor {
@@ -87,8 +79,18 @@ impl GatewayDoor for PortalDoor {
         })
     }
 
+    fn version(&self) -> u64 {
+        self.shared.generation.load(Ordering::Acquire)
+    }
+
     fn has_policy(&self, id: &str) -> bool {
         self.shared.keys.policies().get(id).is_some()
+    }
+
+    fn set_tried(&self, apis: HashSet<String>) {
+        if let Some(tried) = &self.shared.settings.answers.tried_apis {
+            tried.set(apis);
+        }
     }
 
     fn make_key(&self, wanted: WantedKey) -> DoorReply<'_, MadeKey> {
@@ -135,76 +137,23 @@ impl GatewayDoor for PortalDoor {
     }
 
     fn usage(&self, listed_id: String, from_unix_s: u64, step_s: u64) -> DoorReply<'_, Vec<KeyUsage>> {
-        Box::pin(async move {
-            let Some(user) = self.usage_name(&listed_id).await? else { return Ok(Vec::new()) };
-            let minute = |unix_s: u64| i64::try_from(unix_s / 60).unwrap_or(i64::MAX);
-            let question = UsageQuestion {
-                from: minute(from_unix_s),
-                to: minute(unix_s()) + 1,
-                api: None,
-                key: Some(user),
-                path: None,
-                version: None,
-                method: None,
-                status: None,
-                by: UsageBy::Time(u32::try_from(step_s / 60).unwrap_or(u32::MAX).max(1)),
-                split: None,
-                rows_max: USAGE_ROWS_MAX,
-            };
-            let (own, others) = (question.clone(), FiguresQuestion::Usage { question: question.clone() });
-            let read = move |figures: &crate::nodes::OwnFigures| figures.usage(&own, Instant::now() + READ_TIME_MAX);
-            let told = recorded(&self.nodes, self.shared.observer.node(), read, Some(others)).await?;
-            let whole = UsageAnswer::merged(&question, told.answers.into_iter().map(|(_, answer)| answer));
-            let shown = whole.rows.iter().filter_map(|row| {
-                let minute: u64 = row.value.parse().ok()?;
-                Some(KeyUsage { from_unix_s: minute * 60, requests: row.counts.hits, good: row.good })
-            });
-            Ok(shown.collect())
-        })
+        Box::pin(self.usage_of(listed_id, from_unix_s, step_s))
+    }
+
+    fn usage_id(&self, listed_id: String) -> DoorReply<'_, Option<String>> {
+        Box::pin(self.kept_usage_name(listed_id))
+    }
+
+    fn calls(&self, usage_ids: Vec<String>, day_unix_s: u64) -> DoorReply<'_, Vec<(String, u64)>> {
+        Box::pin(self.calls_of_day(usage_ids, day_unix_s))
     }
 
     fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>> {
-        Box::pin(async move {
-            let Some(user) = self.usage_name(&listed_id).await? else { return Ok(None) };
-            let minute = last_minute(&self.nodes, user, true).await?.flatten();
-            Ok(minute.and_then(|minute| u64::try_from(minute * 60).ok()))
-        })
+        Box::pin(self.last_use(listed_id))
     }
 
     fn refusals(&self, listed_id: String, rows: usize) -> DoorReply<'_, Vec<KeyRefusal>> {
-        Box::pin(async move {
-            let filter = match PortalClient::of_listed(&listed_id).map(PortalClient::into_id) {
-                Some(client) => TailFilter { oauth_client: Some(client), ..TailFilter::default() },
-                None => {
-                    let Some((name, _)) = self.named(&listed_id).await? else { return Ok(Vec::new()) };
-                    TailFilter { key: Some(self.shared.keys.hash_of(&name.shown).into_owned()), ..TailFilter::default() }
-                }
-            };
-            let client = filter.oauth_client.clone();
-            let mut entries = self.nodes.own.tail(&filter, rows).entries;
-            let others = self.nodes.ask(&FiguresQuestion::Tail { filter, rows }).await.answers;
-            entries.extend(
-                others
-                    .into_iter()
-                    .filter_map(|(_, told)| serde_json::from_value::<NodeTail>(told).ok())
-                    .flat_map(|tail| tail.entries),
-            );
-            // A gateway of an earlier version does not know of clients, and answers with requests of everybody.
-            entries.retain(|entry| client.as_ref().is_none_or(|client| entry.oauth_client == *client));
-            entries.sort_by_key(|entry| std::cmp::Reverse(entry.unix_ms));
-            entries.truncate(rows);
-            let shown = entries.into_iter().map(|entry| KeyRefusal {
-                unix_s: entry.unix_ms / 1000,
-                api: entry.name,
-                method: entry.method,
-                path: entry.path,
-                status: entry.status,
-                cause: entry.cause,
-                message: entry.message,
-                request_id: entry.request_id,
-            });
-            Ok(shown.collect())
-        })
+        Box::pin(self.last_refusals(listed_id, rows))
     }
 
     fn tell(&self, notice: PortalNotice) {
@@ -247,16 +196,8 @@ impl PortalDoor {
         ClientPlace { shared: &self.shared, token_store: &self.token_store }
     }
 
-    /// How rows of usage name a key or a client.
-    async fn usage_name(&self, listed_id: &str) -> Result<Option<String>, StoreFault> {
-        match PortalClient::of_listed(listed_id) {
-            Some(client) => Ok(Some(client.usage_name())),
-            None => Ok(self.named(listed_id).await?.map(|(name, _)| name.shown)),
-        }
-    }
-
     /// A key; `None` for a client, too.
-    async fn named(&self, listed_id: &str) -> Result<Option<(KeyName, Session)>, StoreFault> {
+    pub(crate) async fn named(&self, listed_id: &str) -> Result<Option<(KeyName, Session)>, StoreFault> {
         if PortalClient::of_listed(listed_id).is_some() {
             return Ok(None);
         }

@@ -70,6 +70,7 @@ pub mod target_list;
 pub mod target_pool;
 pub mod target_watch;
 pub mod template;
+pub mod tried_apis;
 mod two_generation_cache;
 pub mod upstream;
 mod upstream_maker;

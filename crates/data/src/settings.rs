@@ -9,6 +9,7 @@ use crate::port::PortRules;
 use crate::quota_monitor::QuotaMonitor;
 use crate::refusal::{QUOTA_EXCEEDED, RefusalText};
 use crate::script_settings::ScriptSettings;
+use crate::tried_apis::TriedApis;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -187,8 +188,8 @@ pub struct AnswerTerms {
     pub request_id: bool,
     /// Whether responses get a `Server-Timing`.
     pub server_timing: bool,
-    /// Origin of the developer portal, if its pages may try APIs.
-    pub portal_origin: Option<String>,
+    /// What pages of the developer portal may try, if they may try APIs.
+    pub tried_apis: Option<TriedApis>,
     overrides: BTreeMap<String, MessageOverride>,
     /// The operator's own error bodies.
     pub error_templates: ErrorTemplates,
@@ -367,7 +368,7 @@ impl Settings {
                 quota_status: config.tollgate.quota_status,
                 request_id: config.tollgate.request_id,
                 server_timing: config.tollgate.server_timing,
-                portal_origin: config.tollgate.portal.tried_from().map(str::to_owned),
+                tried_apis: config.tollgate.portal.tried_from().map(TriedApis::of),
                 overrides: config.override_messages.clone(),
                 error_templates: ErrorTemplates::default(),
                 error_overrides: Arc::default(),

@@ -50,6 +50,7 @@ mod orgs;
 mod own_responses;
 mod paths;
 mod policies;
+mod portal;
 mod protections;
 mod proxying;
 mod recorded_matching;

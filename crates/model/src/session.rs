@@ -160,7 +160,7 @@ pub struct Session {
     /// Record whole requests and responses; not supported yet.
     #[serde(skip_serializing_if = "is_zero")]
     pub enable_detailed_recording: bool,
-    /// Values for `$tyk_meta.*`.
+    /// Values for `$tyk_meta.*`. Keys with the same text in `tollgate_quota` use one quota together.
     #[serde(skip_serializing_if = "is_zero")]
     pub meta_data: Map<String, Value>,
     /// Tags for analytics records.
@@ -211,7 +211,15 @@ pub struct JwtData {
     pub extra: Map<String, Value>,
 }
 
+/// Member of `meta_data` by which keys use one quota together.
+pub const QUOTA_OF: &str = "tollgate_quota";
+
 impl Session {
+    /// Whose quota it uses, with all keys that name the same; empty for one of its own.
+    pub fn quota_of(&self) -> &str {
+        self.meta_data.get(QUOTA_OF).and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// Reads a session.
     ///
     /// The result is the session with its warnings and ignored fields, or all its problems.

@@ -2,6 +2,7 @@
 
 use crate::documents::PortalDocuments;
 use crate::door::GatewayDoor;
+use crate::price::PlanPrice;
 use crate::refusal::PortalRefusal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,12 +50,15 @@ pub struct ProductPlan {
     pub id: String,
     /// What it is called.
     pub name: String,
-    /// One line about it, such as its price.
+    /// One line about it.
     pub summary: String,
     /// Id of the policy that its keys get.
     pub policy: String,
     /// Who approves requests for it.
     pub approval: PlanApproval,
+    /// What it costs; without one, it is on no invoice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<PlanPrice>,
 }
 
 /// Who approves requests for a plan.
@@ -167,6 +171,9 @@ impl PublishedDocument for ApiProduct {
             check_id(&format!("plans[{index}].id"), &plan.id)?;
             check_line(&format!("plans[{index}].name"), &plan.name, 1)?;
             check_line(&format!("plans[{index}].summary"), &plan.summary, 0)?;
+            if let Some(Err(problem)) = plan.price.as_ref().map(PlanPrice::check) {
+                return Err(format!("plans[{index}].price.{problem}"));
+            }
             if plan.policy.is_empty() {
                 return Err(format!("plans[{index}].policy: must name a policy"));
             }

@@ -3,18 +3,28 @@
 use crate::refusal::PortalRefusal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::pin::Pin;
 
 /// What is on its way from the gateway.
 pub type DoorReply<'d, T> = Pin<Box<dyn Future<Output = Result<T, PortalRefusal>> + Send + 'd>>;
+
+/// Keys of one question about calls.
+pub const CALLS_KEYS_MAX: usize = 500;
 
 /// The gateway, as the portal uses it.
 pub trait GatewayDoor: Send + Sync {
     /// An API in service; `None` if it is not.
     fn api(&self, id: &str) -> Option<PublishedApi>;
 
+    /// Another number after each change of the APIs in service.
+    fn version(&self) -> u64;
+
     /// Whether there is a policy.
     fn has_policy(&self, id: &str) -> bool;
+
+    /// Says which APIs are in products, so that the portal's pages may try them.
+    fn set_tried(&self, apis: HashSet<String>);
 
     /// Makes a key.
     fn make_key(&self, wanted: WantedKey) -> DoorReply<'_, MadeKey>;
@@ -30,6 +40,12 @@ pub trait GatewayDoor: Send + Sync {
 
     /// What a key was used for since a time, in intervals of `step_s`, in order of time. Nothing if nobody records it.
     fn usage(&self, listed_id: String, from_unix_s: u64, step_s: u64) -> DoorReply<'_, Vec<KeyUsage>>;
+
+    /// How usage names a key, now and when the key is gone; `None` if there is no such key.
+    fn usage_id(&self, listed_id: String) -> DoorReply<'_, Option<String>>;
+
+    /// Requests with a status below 400 of a day that begins at a time, for at most [`CALLS_KEYS_MAX`] keys. Keys without any may be missing.
+    fn calls(&self, usage_ids: Vec<String>, day_unix_s: u64) -> DoorReply<'_, Vec<(String, u64)>>;
 
     /// When a key was used last, in seconds since 1970; `None` if it was not, or nobody records it.
     fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>>;

@@ -4,6 +4,7 @@
 mod accounts;
 mod applications;
 mod at_provider;
+mod invoices;
 mod keys;
 mod own_pages;
 mod published;
@@ -29,6 +30,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::Arc;
 
+const JSON: &str = "application/json";
 /// Bytes of a body; people type what is in it.
 const BODY_BYTES_MAX: usize = 64 << 10;
 
@@ -78,8 +80,8 @@ pub(crate) struct PortalAnswer {
     value: Value,
     /// Token for the cookie; empty to remove it.
     session: Option<String>,
-    /// Text of a file instead of the value.
-    csv: Option<String>,
+    /// A text with its content type, instead of the value.
+    text: Option<(&'static str, Arc<str>)>,
 }
 
 macro_rules! portal_routes {
@@ -110,6 +112,9 @@ pub(crate) const ROUTES: &[PortalRoute] = portal_routes! {
     "PUT" "/api/teams/{team}" Developer teams::rename;
     "POST" "/api/teams/{team}/invitations" Developer teams::invite;
     "DELETE" "/api/teams/{team}/members/{member}" Developer teams::remove_member;
+    "GET" "/api/teams/{team}/invoices" Developer invoices::list;
+    "GET" "/api/teams/{team}/invoices/{month}" Developer invoices::show;
+    "GET" "/api/teams/{team}/invoices/{month}/csv" Developer invoices::csv;
     "POST" "/api/invitations" Developer teams::accept;
     "GET" "/api/applications" Developer applications::list;
     "POST" "/api/applications" Developer applications::create;
@@ -226,7 +231,12 @@ impl PortalAnswer {
 
     /// A file of comma-separated values.
     pub(crate) fn csv(text: String) -> Self {
-        PortalAnswer { csv: Some(text), ..PortalAnswer::default() }
+        PortalAnswer { text: Some(("text/csv; charset=utf-8", text.into())), ..PortalAnswer::default() }
+    }
+
+    /// JSON that is written already.
+    pub(crate) fn json_text(text: Arc<str>) -> Self {
+        PortalAnswer { text: Some((JSON, text)), ..PortalAnswer::default() }
     }
 
     /// It was done.
@@ -242,11 +252,10 @@ impl PortalAnswer {
 
     fn into_response(self, portal: &Portal) -> Response {
         let status = self.status.unwrap_or(StatusCode::OK);
-        let (kind, text) = match self.csv {
-            Some(csv) => ("text/csv; charset=utf-8", csv),
-            None => ("application/json", format!("{}\n", self.value)),
+        let mut response = match self.text {
+            Some((kind, text)) => (status, [(CONTENT_TYPE, kind)], text.as_bytes().to_vec()).into_response(),
+            None => (status, [(CONTENT_TYPE, JSON)], format!("{}\n", self.value)).into_response(),
         };
-        let mut response = (status, [(CONTENT_TYPE, kind)], text).into_response();
         if let Some(line) = self.session.and_then(|token| own_pages::cookie(&token, portal).parse().ok()) {
             response.headers_mut().insert(SET_COOKIE, line);
         }

@@ -81,7 +81,7 @@ impl Portal {
         self.listed(ApplicationId::ALL, LISTED_MAX).await
     }
 
-    async fn listed(&self, prefix: &str, most: usize) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
+    pub(crate) async fn listed(&self, prefix: &str, most: usize) -> Result<Vec<(ApplicationId, PortalApplication)>, PortalRefusal> {
         let found = self.documents.list::<PortalApplication>(prefix, most).await?;
         let named = found.into_iter().filter_map(|(id, application)| Some((ApplicationId::of_document(&id)?, application)));
         Ok(named.collect())

@@ -166,6 +166,9 @@ impl Portal {
             Ok(AccessGrant { state, plan, decided_unix_s: now, answer: decision.answer.clone(), ..old })
         };
         let grant = self.change_grant(&id, place.grant, change).await?;
+        if let (GrantState::Approved, Ok(product)) = (grant.state, &product) {
+            self.note_grant((&id, &application.name), (place.grant, &grant), product, None).await?;
+        }
         for key in &grant.keys {
             if let Some(policy) = &policy {
                 self.door.change_key(key.listed_id.clone(), KeyChange::Policy(policy.clone())).await?;

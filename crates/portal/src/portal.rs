@@ -6,6 +6,7 @@ use crate::door::{GatewayDoor, PortalNotice};
 use crate::letters::{Letter, Letterhead};
 use crate::mail::{MailQueue, Postman};
 use crate::refusal::PortalRefusal;
+use crate::search_index::SearchIndex;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,6 +34,8 @@ pub struct Portal {
     pub(crate) letterhead: Letterhead,
     /// The logo with its type, if there is one.
     pub(crate) logo: Option<(&'static str, Vec<u8>)>,
+    /// What a search finds.
+    pub(crate) search: SearchIndex,
     /// What sends mails, until it does.
     postman: Mutex<Option<Postman>>,
     sign_ins: Mutex<Tries>,
@@ -81,6 +84,7 @@ impl Portal {
             providers: Vec::new(),
             door,
             mail,
+            search: SearchIndex::default(),
             postman: Mutex::new(postman),
             settings,
             sign_ins: Mutex::default(),

@@ -1,9 +1,16 @@
 //! What operators publish through the control API: products and pages, drafts too.
 
 use crate::catalogue::{self, ApiProduct, PUBLISHED_MAX, PortalPage, PublishedDocument, is_published_id};
+use crate::documents::PortalDocuments;
 use crate::portal::Portal;
 use crate::refusal::PortalRefusal;
-use tollgate_store::StoreFault;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tollgate_access::secret::random_text;
+use tollgate_store::{Store, StoreFault, StoreFaultKind};
+
+/// Document with a text that is another one after each change.
+const VERSION: &str = "published";
 
 impl Portal {
     /// All products or pages, in their order.
@@ -39,6 +46,7 @@ impl Portal {
         }
         let replace = |old: Option<T>| if is_expected(old.as_ref()) { Ok(document.clone()) } else { Err(changed()) };
         self.documents.change(&id, None, replace).await?;
+        self.has_changed().await?;
         Ok(is_new)
     }
 
@@ -56,7 +64,12 @@ impl Portal {
         }
         let document = T::document(id);
         let Some(old) = self.documents.read::<T>(&document).await? else { return Ok(false) };
-        if is_expected(Some(&old)) { Ok(self.documents.remove(&document).await?) } else { Err(changed()) }
+        if !is_expected(Some(&old)) {
+            return Err(changed());
+        }
+        let is_removed = self.documents.remove(&document).await?;
+        self.has_changed().await?;
+        Ok(is_removed)
     }
 
     /// All products and pages, drafts too.
@@ -79,7 +92,7 @@ impl Portal {
         for page in pages {
             self.documents.write(&PortalPage::document(&page.id), page, None).await?;
         }
-        Ok(())
+        self.has_changed().await
     }
 
     /// Takes products and pages away, by id.
@@ -92,8 +105,55 @@ impl Portal {
         for document in products.chain(pages) {
             self.documents.remove(&document).await?;
         }
+        self.has_changed().await
+    }
+
+    /// A text that is another one after each change of what is published; `None` before the first.
+    pub(crate) async fn published_version(&self) -> Result<Option<String>, StoreFault> {
+        self.documents.read(VERSION).await
+    }
+
+    /// Tells this gateway and all others that something was published or taken away.
+    async fn has_changed(&self) -> Result<(), StoreFault> {
+        let version = random_text().map_err(|error| StoreFault::new(StoreFaultKind::Io, error))?;
+        self.documents.write(VERSION, &version, None).await?;
+        self.door.set_tried(tried(&self.documents).await?);
         Ok(())
     }
+}
+
+/// What is published, as a gateway without a portal follows it.
+pub struct PublishedWatch {
+    documents: PortalDocuments,
+    /// The version that was seen last; the outer `None` before the first look.
+    seen: Option<Option<String>>,
+}
+
+impl PublishedWatch {
+    /// Nothing has been seen yet.
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        PublishedWatch { documents: PortalDocuments::new(store), seen: None }
+    }
+
+    /// Ids of the APIs in products that developers see; `None` if nothing has changed since the last time.
+    ///
+    /// # Errors
+    /// The store does not answer.
+    pub async fn changed(&mut self) -> Result<Option<HashSet<String>>, StoreFault> {
+        // Read first: what is changed meanwhile has another version the next time.
+        let version = self.documents.read::<String>(VERSION).await?;
+        if self.seen.as_ref() == Some(&version) {
+            return Ok(None);
+        }
+        let apis = tried(&self.documents).await?;
+        self.seen = Some(version);
+        Ok(Some(apis))
+    }
+}
+
+async fn tried(documents: &PortalDocuments) -> Result<HashSet<String>, StoreFault> {
+    let products = catalogue::all::<ApiProduct>(documents).await?;
+    Ok(products.into_iter().filter(|product| !product.is_draft).flat_map(|product| product.apis).collect())
 }
 
 /// Somebody else was faster.

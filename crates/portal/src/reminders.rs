@@ -1,6 +1,7 @@
-//! Mails before a key ends, or its quota is used up: once an hour, one of the gateways on a store looks at all keys. Each thing is told once.
+//! What the portal looks at once an hour. Mails before a key ends, or its quota is used up: one of the gateways on a store looks at all keys. Each
+//! thing is told once.
 
-use crate::application::{AccessGrant, GrantKey, GrantState};
+use crate::application::{AccessGrant, ApplicationId, GrantKey, GrantState};
 use crate::developer::{Developer, TeamRole};
 use crate::door::PortalKeyState;
 use crate::letters::Letter;
@@ -21,14 +22,17 @@ const QUOTA_PERCENT: i64 = 80;
 const TOLD_S: u64 = 30 * 24 * 3600;
 
 impl Portal {
-    /// Sends mails about keys that end. Runs for ever.
-    pub async fn remind(self: Arc<Self>) {
-        if !self.mail.is_there() {
-            return;
-        }
+    /// Sends mails about keys that end, and counts calls for invoices. Runs for ever.
+    pub async fn look_every_hour(self: Arc<Self>) {
         let mut pause = FIRST_LOOK_S;
         loop {
             tokio::time::sleep(Duration::from_secs(std::mem::replace(&mut pause, LOOK_S))).await;
+            if let Err(refusal) = self.count_calls(Portal::now()).await {
+                tracing::warn!(why = refusal.message, "the portal can't count calls for invoices; it tries again in an hour");
+            }
+            if !self.mail.is_there() {
+                continue;
+            }
             if let Err(refusal) = self.look_at_keys(Portal::now()).await {
                 tracing::warn!(why = refusal.message, "the portal can't look which keys end");
             }
@@ -47,7 +51,7 @@ impl Portal {
                     continue;
                 }
                 for key in &grant.keys {
-                    self.look_at_key((&id.team, &application.name), grant, key, now).await?;
+                    self.look_at_key((&id, &application.name), grant, key, now).await?;
                 }
             }
         }
@@ -56,23 +60,32 @@ impl Portal {
 
     async fn look_at_key(
         &self,
-        (team, application): (&str, &str),
+        (id, application): (&ApplicationId, &str),
         grant: &AccessGrant,
         key: &GrantKey,
         now: u64,
     ) -> Result<(), PortalRefusal> {
         let Some(state) = self.door.key_state(key.listed_id.clone()).await? else { return Ok(()) };
-        let what = format!("The key of {application} for {} that ends with {}", grant.product, key.tail);
+        let team = id.team.as_str();
         let ends = u64::try_from(state.ends_unix_s).unwrap_or_default();
-        if ends > now && ends <= now + AHEAD_S && self.is_first(key, "end", ends, ends).await? {
+        if ends > now && ends <= now + AHEAD_S && self.is_first(&key.id, "end", ends, ends).await? {
             let days = (ends - now).div_ceil(24 * 3600);
             let within = if days == 1 { "within a day".to_owned() } else { format!("within {days} days") };
-            self.remind_of(team, key, "A key ends soon", &format!("{what} ends {within}.")).await?;
+            self.remind_of(
+                team,
+                key,
+                "A key ends soon",
+                &format!("The key of {application} for {} that ends with {} ends {within}.", grant.product, key.tail),
+            )
+            .await?;
         }
         if let Some(percent) = used_percent(&state) {
             let renews = u64::try_from(state.quota_renews_unix_s).unwrap_or_default();
-            if self.is_first(key, "quota", renews, renews.max(now + TOLD_S)).await? {
-                let text = format!("{what} has used {percent} % of its quota of {} requests.", state.quota_max);
+            // All keys of an application use one quota.
+            let of = format!("{}-{}", id.text(), grant.product);
+            if self.is_first(&of, "quota", renews, renews.max(now + TOLD_S)).await? {
+                let max = state.quota_max;
+                let text = format!("{application} has used {percent} % of its quota of {max} requests for {}.", grant.product);
                 self.remind_of(team, key, "A quota is nearly used up", &text).await?;
             }
         }
@@ -91,9 +104,9 @@ impl Portal {
         Ok(())
     }
 
-    /// Whether something of a key, in a period with this end, has not been told before.
-    async fn is_first(&self, key: &GrantKey, what: &str, period: u64, expires_unix_s: u64) -> Result<bool, PortalRefusal> {
-        Ok(self.documents.add(&format!("told-{}-{what}-{period}", key.id), &true, Some(expires_unix_s)).await?)
+    /// Whether something of a key or an application, in a period with this end, has not been told before.
+    async fn is_first(&self, of: &str, what: &str, period: u64, expires_unix_s: u64) -> Result<bool, PortalRefusal> {
+        Ok(self.documents.add(&format!("told-{of}-{what}-{period}"), &true, Some(expires_unix_s)).await?)
     }
 }
 

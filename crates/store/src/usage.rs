@@ -114,6 +114,9 @@ pub struct UsageQuestion {
     pub api: Option<String>,
     /// Only this key.
     pub key: Option<String>,
+    /// Only these keys; all if it is empty. Earlier versions know no such list, and answer with all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<String>,
     /// Only this path.
     pub path: Option<String>,
     /// Only this version.
@@ -398,6 +401,11 @@ fn read(
             parameters.push(Value::Text(text.clone()));
             wanted.push_str(&format!(" AND {column} = ?{}", parameters.len()));
         }
+    }
+    if !question.keys.is_empty() {
+        let places = vec!["?"; question.keys.len()].join(", ");
+        wanted.push_str(&format!(" AND key IN ({places})"));
+        parameters.extend(question.keys.iter().cloned().map(Value::Text));
     }
     if let Some((first, last)) = question.status {
         wanted.push_str(&format!(" AND status BETWEEN {first} AND {last}"));

@@ -22,7 +22,7 @@ pub struct ListedKey {
 }
 
 impl Keys {
-    /// The id in lists of a key in a shared store.
+    /// The name of a key where nobody may read keys.
     fn id_of(&self, name: &str) -> String {
         if self.rules.hash_keys { name.to_owned() } else { self.rules.seal.seal(name) }
     }
@@ -34,6 +34,16 @@ impl Keys {
             Some(name) => Cow::Owned(name),
             None => Cow::Borrowed(id),
         }
+    }
+
+    /// The name of a key as documents keep it beside the key, and after it: its hash, or sealed if it is not hashed.
+    pub fn kept_name(&self, name: &KeyName) -> String {
+        self.id_of(&name.shown)
+    }
+
+    /// The name of a key, hashed or not, of [`Keys::kept_name`].
+    pub fn name_of_kept<'t>(&self, kept: &'t str) -> Cow<'t, str> {
+        self.rules.seal.open(kept).map_or(Cow::Borrowed(kept), Cow::Owned)
     }
 
     /// The id in lists of a key that was found otherwise.

@@ -160,11 +160,11 @@ M13 8a5 5 0 1 1-1.5-3.6L13.5 6M13.5 2.5V6H10"};function Icon({name}){return i2("
 "path",{d:PATHS[name]})})}var SHOWN_MAX=4,SHOWN_MS=6e3,said=D3([]),last=0;function say(tone,words2){let id=++last;said.value=[...said.value,{id,tone,words:words2}].slice(-SHOWN_MAX),tone===
 "ok"&&setTimeout(()=>drop(id),SHOWN_MS)}function drop(id){said.value=said.value.filter(one=>one.id!==id)}function Toasts(){return i2("div",{class:"toasts","aria\
 -live":"polite",children:said.value.map(one=>i2("div",{class:`toast ${one.tone}`,children:[i2(Icon,{name:one.tone==="ok"?"ok":"alert"}),i2("div",{children:one.words}),
-i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var facts=D3(null),developer=D3(null),ownKeys=D3([]),silent=D3(null),pages=D3([]);async function load(){try{enter(await get("session"))}catch(failure){silent.value=
-failure.message}}function enter(state){silent.value=null,ended.value=!1,facts.value=state.portal,state.developer?.id!==developer.value?.id&&(ownKeys.value=[]),developer.
-value=state.developer,get("pages").then(found=>{pages.value=found.pages},()=>{})}async function signOut(){let place=null;try{place=(await call("DELETE","session")).
-go_to}finally{place?location.assign(place):(location.hash="#/",location.reload())}}function base(api){let gateway=new URL(facts.value?.gateway_url??location.origin);
-return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
+i2("button",{type:"button","aria-label":"Dismiss",onClick:()=>drop(one.id),children:i2(Icon,{name:"close"})})]},one.id))})}var facts=D3(null),developer=D3(null),ownKeys=D3([]),toldTools=D3([]),silent=D3(null),pages=D3([]);async function load(){try{enter(await get("session"))}catch(failure){
+silent.value=failure.message}}function enter(state){silent.value=null,ended.value=!1,facts.value=state.portal,state.developer?.id!==developer.value?.id&&(ownKeys.
+value=[],toldTools.value=[]),developer.value=state.developer,get("pages").then(found=>{pages.value=found.pages},()=>{})}async function signOut(){let place=null;
+try{place=(await call("DELETE","session")).go_to}finally{place?location.assign(place):(location.hash="#/",location.reload())}}function base(api){let gateway=new URL(
+facts.value?.gateway_url??location.origin);return api.host&&(gateway.hostname=api.host),gateway.origin+api.listen_path.replace(/\/*$/,"/")}function parse(){let[path="",rest=""]=location.hash.replace(/^#\/?/,"").split("?",2);return{parts:path.split("/").filter(Boolean).map(part=>{try{return decodeURIComponent(
 part)}catch{return part}}),query:new URLSearchParams(rest)}}var route=D3(parse()),guard=D3(null),shown=location.hash;addEventListener("hashchange",()=>{if(location.
 hash!==shown){if(guard.value&&!guard.value()){history.replaceState(null,"",shown||"#/");return}guard.value=null,shown=location.hash,route.value=parse(),scrollTo(
 0,0)}});function link(parts2,members={}){let pairs=Object.entries(members).filter(([,value])=>value);return`#/${parts2.map(encodeURIComponent).join("/")}${pairs.
@@ -207,5 +207,7 @@ abel":typeof title=="string"?title:void 0,onCancel:event=>{event.preventDefault(
 "div",{class:"content",children}),footer&&i2("footer",{children:footer})]})})}function useLoaded(fetch2,depends){let[state,set]=w({value:null,failure:null,waiting:!0,at:null}),[turn,again]=w(0),first=U(depends[0]);return S2(()=>{let gone=!1;
 return first.current!==depends[0]&&(first.current=depends[0],set({value:null,failure:null,waiting:!0,at:null})),fetch2().then(value=>{gone||set({value,failure:null,
 waiting:!1,at:Date.now()/1e3})},failure=>{gone||set(old=>({...old,failure,waiting:!1}))}),()=>{gone=!0}},[...depends,turn]),{...state,again:()=>again(old=>old+1),
-replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}export{$,E,he,w,S2 as S,U,b,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,duration,bytes,full,visible,shell,Badge,Button,
-LinkButton,Panel,Ago,Text,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,ownKeys,silent,pages,load,enter,signOut,base,Dialog,useLoaded};
+replace:value=>set({value,failure:null,waiting:!1,at:Date.now()/1e3})}}function saveFile(name,text,type="text/csv"){let link2=document.createElement("a");link2.href=URL.createObjectURL(new Blob([text],{type})),link2.download=name,link2.
+click(),setTimeout(()=>URL.revokeObjectURL(link2.href),1e4)}export{$,E,he,w,S2 as S,U,b,D3 as D,k2 as k,own,ended,Failure,call,get,segment,i2 as i,say,Toasts,route,link,go,count,duration,bytes,full,visible,shell,Badge,Button,
+LinkButton,Panel,Ago,Text,Copy,Empty,ErrorBox,Note,Meter,Field,Facts,Fact,facts,developer,ownKeys,toldTools,silent,pages,load,enter,signOut,base,Dialog,useLoaded,
+saveFile};

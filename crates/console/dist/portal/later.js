@@ -1,5 +1,37 @@
-import{$,Badge,Button,Copy,D,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,S,Text,U,b,base,bytes,call,developer,duration,facts,get,i,link,load,ownKeys,route,
-say,segment,shell,useLoaded,visible,w}from"./chunk.js";function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
+import{$,Badge,Button,Copy,D,Dialog,Empty,ErrorBox,Field,LinkButton,Note,Panel,S,Text,U,b,base,bytes,call,count,developer,duration,facts,full,get,i,link,load,ownKeys,
+route,saveFile,say,segment,shell,toldTools,useLoaded,visible,w}from"./chunk.js";var TOKEN=/[\s,\uFEFF]+|#[^\n]*|\.\.\.|[A-Za-z_][A-Za-z0-9_]*|-?[0-9][0-9.eE+-]*|[^]/y,NAME=/^[A-Za-z_]/,KINDS=new Set(["type","interface","input","enum","union",
+"scalar"]),CLOSING={"(":")","[":"]","{":"}"};function readSchema(text2){if(text2.length>1e6)return null;let at2=new Reader(text2),found=new Map,roots={},isCut=!1;
+for(;at2.token;){let description=at2.description(),isMore=at2.takes("extend"),word=at2.take();if(word==="schema"){at2.directives(),at2.block("{",()=>{let[operation,
+type2]=[at2.take(),at2.after(":")];type2&&/^(query|mutation|subscription)$/.test(operation)&&(roots[operation]=type2)});continue}if(word==="directive"){at2.skipDirective();
+continue}if(!KINDS.has(word)||!NAME.test(at2.text))continue;let name=at2.take(),type=found.get(name)??{kind:word,name,description:"",fields:[],members:[]};!isMore&&
+description&&(type.description=description),found.size>=1e3&&!found.has(name)?isCut=!0:found.set(name,type),at2.takes("implements")&&at2.names(type.members,"&"),
+at2.directives(),word==="union"&&at2.takes("=")&&at2.names(type.members,"|"),at2.block("{",()=>{let field=at2.field();field&&type.fields.length<300?type.fields.
+push(field):field&&(isCut=!0)})}let named3=["query","mutation","subscription"].map(operation=>roots[operation]??(Object.keys(roots).length===0?operation[0].toUpperCase()+
+operation.slice(1):""));return{types:[...found.values()],roots:named3.filter(name=>found.has(name)),isCut}}var nameIn=type=>type.replace(/[^A-Za-z0-9_]/g,""),Reader=class{constructor(source){
+this.source=source;this.next()}source;token=null;place=0;get text(){return this.token?.string===null?this.token.text:""}next(){for(this.token=null;this.token===
+null&&this.place<this.source.length;){if(this.source[this.place]==='"'){this.token=this.string();continue}TOKEN.lastIndex=this.place;let text2=TOKEN.exec(this.source)?.[0]??
+this.source[this.place];this.place+=text2.length,/^[\s,\uFEFF#]/.test(text2)||(this.token={text:text2,string:null})}}string(){let from=this.place,{source}=this;
+if(source.startsWith('"""',from)){let end=source.indexOf('"""',from+3);for(;end>0&&source[end-1]==="\\";)end=source.indexOf('"""',end+3);return this.place=end<0?
+source.length:end+3,{text:source.slice(from,this.place),string:blockOf(source.slice(from+3,end<0?source.length:end))}}let at2=from+1;for(;at2<source.length&&source[at2]!==
+'"'&&source[at2]!==`
+`;)at2+=source[at2]==="\\"?2:1;this.place=Math.min(at2+1,source.length);let inside=source.slice(from+1,at2).replace(/\\(["\\/])/g,"$1").replace(/\\n/g,`
+`).replace(/\\[bfrt]/g," ");return{text:source.slice(from,this.place),string:inside}}take(){let{text:text2}=this;return this.next(),text2}takes(text2){return this.
+text!==text2?!1:(this.next(),!0)}description(){let text2=this.token?.string??"";return this.token&&this.token.string!==null&&this.next(),text2}after(sign){return this.
+takes(sign)?this.take():""}names(into,sign){for(this.takes(sign);NAME.test(this.text);){let name=this.take();if(into.length<300&&!into.includes(name)&&into.push(
+name),!this.takes(sign)&&sign==="|")return}}block(sign,entry2){if(this.takes(sign)){for(;this.token&&this.text!==CLOSING[sign];){let before=this.place,was=this.
+token;entry2(),this.place===before&&this.token===was&&this.next()}this.next()}}field(){let one=this.argument(!0);return one&&{...one,args:this.lastArguments}}lastArguments=[];argument(isField){
+let description=this.description();if(!NAME.test(this.text))return null;let name=this.take(),args=[];isField&&this.block("(",()=>{let one=this.argument(!1);one&&
+args.length<300&&args.push(one)});let type=this.takes(":")?this.type():"",value=this.takes("=")?this.value():"",deprecated=this.directives();return this.lastArguments=
+args,{name,description,type,value,deprecated}}type(){let text2="";for(;this.token&&(/^[[\]!]$/.test(this.text)||NAME.test(this.text)&&!/[A-Za-z0-9_]/.test(text2));){
+let is=this.take();text2.length<300&&(text2+=is)}return text2}value(){let text2="",depth=0;do{let token=this.token?.text??"";if(token in CLOSING)depth++;else if(Object.
+values(CLOSING).includes(token)){if(depth===0)break;depth--}text2.length<300&&(text2+=(/[\w"\]}]$/.test(text2)&&/^[\w"$[{-]/.test(token)?", ":"")+(token===":"?"\
+: ":token)),this.next()}while(this.token&&depth>0);return text2.slice(0,300)}directives(){let deprecated=null;for(;this.takes("@");){let isDeprecated=this.take()===
+"deprecated";isDeprecated&&(deprecated??=""),this.block("(",()=>{let name=this.take();if(!this.takes(":"))return;let said=this.token?.string;isDeprecated&&name===
+"reason"&&said&&(deprecated=said),this.value()})}return deprecated}skipDirective(){this.takes("@"),this.take(),this.block("(",()=>{this.argument(!1)}),this.takes(
+"repeatable"),this.takes("on")&&this.names([],"|")}};function blockOf(text2){let lines=text2.replaceAll('\\"""','"""').split(/\r\n|[\n\r]/),deep=lines.slice(1).
+filter(line2=>line2.trim()).reduce((least,line2)=>Math.min(least,line2.length-line2.trimStart().length),1e3);return lines.map((line2,index)=>index===0?line2.trimStart():
+line2.slice(deep)).join(`
+`).trim()}function V(){return{async:!1,breaks:!1,extensions:null,gfm:!0,hooks:null,pedantic:!1,renderer:null,silent:!1,tokenizer:null,walkTokens:null}}var P=V();function xe(r){
 P=r}var L={exec:()=>null};function B(r){let e=[];return t=>{let n=Math.max(0,Math.min(3,t-1)),s=e[n];return s||(s=r(n),e[n]=s),s}}function g(r,e=""){let t=typeof r==
 "string"?r:r.source,n={replace:(s,l)=>{let i2=typeof l=="string"?l:l.source;return i2=i2.replace(S2.caret,"$1"),t=t.replace(s,i2),n},getRegex:()=>new RegExp(t,e)};
 return n}var be=((r="")=>{try{return!!new RegExp("(?<=1)(?<!1)"+r)}catch{return!1}})(),S2={codeRemoveIndent:/^(?: {0,3}\t| {1,4})/gm,listInterruptsParagraph:/^ {0,3}(?:[*+-]|1[.)])[ \t]+[^ \t\n]/,
@@ -366,8 +398,8 @@ spans(token.tokens??[]):decoded(token.text)},index);case"code":return i("pre",{t
 "blockquote",{children:blocks(token.tokens)},index);case"hr":return i("hr",{},index);case"list":{let list2=token,items=list2.items.map((item,at2)=>i("li",{children:blocks(
 item.tokens)},at2));return list2.ordered?i("ol",{start:Number(list2.start)||1,children:items},index):i("ul",{children:items},index)}case"table":{let table=token;
 return i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Table",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:table.
-header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place)=>i(
-"td",{children:spans(cell.tokens)},place))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i(
+header.map((cell,at2)=>i("th",{scope:"col",children:spans(cell.tokens)},at2))})}),i("tbody",{children:table.rows.map((row,at2)=>i("tr",{children:row.map((cell,place2)=>i(
+"td",{children:spans(cell.tokens)},place2))},at2))})]})},index)}case"html":return i("p",{children:token.text},index);case"space":case"def":return null;default:return i(
 "p",{children:token.raw},index)}}function heading(token,index){let inside=spans(token.tokens);return token.depth<=1?i("h2",{children:inside},index):token.depth===
 2?i("h3",{children:inside},index):i("h4",{children:inside},index)}function spans(tokens){return tokens.map(span)}function span(token,index){switch(token.type){case"\
 strong":return i("strong",{children:spans(token.tokens)},index);case"em":return i("em",{class:"stressed",children:spans(token.tokens)},index);case"del":return i(
@@ -416,11 +448,64 @@ slice(0,3);return[range(words2.exclusiveMinimum===!0?null:words2.minimum,words2.
 "",below!==null?`less than ${below}`:"",number(words2.multipleOf)!==null?`a multiple of ${words2.multipleOf}`:"",range(words2.minLength,words2.maxLength," chara\
 cters"),text(words2.pattern)?`matches ${written(words2.pattern)}`:"",range(words2.minItems,words2.maxItems," entries"),words2.uniqueItems===!0?"all different":"",
 range(words2.minProperties,words2.maxProperties," members"),text(words2.contentMediaType),text(words2.contentEncoding),words2.not&&typeof words2.not=="object"?`\
-not ${kind(document,words2.not)}`:"",words2.default!==void 0?`default ${written(words2.default)}`:"",...examples.map(one=>`example ${written(one)}`)].filter(Boolean)}var DEPTH_MAX=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
-given.example)}];let named2=members(given.examples).slice(0,20).map(([name,one])=>({name,value:object(resolved(document,one))})).filter(one=>one.value.value!==void 0);
-if(named2.length>0)return named2.map(({name,value})=>({title:text(value.summary)||name,text:laidOut(value.value)}));if(given.schema===void 0)return[];let made=exampleOf(
+not ${kind(document,words2.not)}`:"",words2.default!==void 0?`default ${written(words2.default)}`:"",...examples.map(one=>`example ${written(one)}`)].filter(Boolean)}var DEPTH_MAX=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",{
+children:[i("code",{children:kind(document,schema)})," ",i(Marks,{document,schema})]}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,{
+document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
+schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
+Inside,{document,schema})});let shape=shapeOf(document,schema),place2={document,depth,budget,above:[...above,at2]};if(shape.isList){let first=list(shape.words.prefixItems).
+slice(0,20);return budget.left-=first.length+1,i($,{children:[first.length>0&&i("ul",{class:"schema-members",children:first.map((one,index)=>i(Member,{name:String(
+index),place:{...place2,schema:one}},index))}),i(Inside,{...place2,schema:shape.words.items,depth:depth+1})]})}let others=ofOthers(shape),patterns=members(shape.
+words.patternProperties);return budget.left-=shape.properties.length+patterns.length+1,i($,{children:[shape.properties.length+patterns.length>0&&i("ul",{class:"\
+schema-members",children:[shape.properties.map(([name,member])=>i(Member,{name,isRequired:shape.required.has(name),place:{...place2,schema:member}},name)),patterns.
+map(([pattern,member])=>i(Member,{name:`/${pattern}/`,place:{...place2,schema:member}},`/${pattern}`))]}),others&&(shape.properties.length>0||hasInside(document,
+others))&&i("ul",{class:"schema-members",children:i(Member,{name:"any name",place:{...place2,schema:others}})}),shape.choices.map((choice,index)=>i(Alternatives,
+{document,choice,budget},index))]})}function Member({name,isRequired,place:place2}){let{document,schema,depth=0}=place2;return i("li",{children:[i("code",{children:name}),
+isRequired&&" *"," ",i("small",{children:kind(document,schema)})," ",i(Marks,{document,schema}),i(Words,{children:shapeOf(document,schema).words.description}),i(
+Inside,{...place2,depth:depth+1})]})}function Alternatives({document,choice,budget}){return budget.left-=choice.options.length,i("div",{class:"schema-members",children:[
+i("p",{children:[choice.how,choice.member&&i($,{children:[", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i(
+$,{children:[i("code",{children:kind(document,option)}),choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,
+option)||text(shapeOf(document,option).words.description)?i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,
+{document,schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&
+i(Badge,{tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
+deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children,most=WORDS_MAX}){
+let words2=text(children);return words2?words2.length>most?i("p",{class:"as-written",children:[words2.slice(0,most),"…"]}):i(Markdown,{text:words2}):null}function Folded({
+title,isKept,isWanted=!1,children}){let element=U(null),[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return S(()=>{!isWanted||!element.current||(element.current.
+open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[isWanted]),i("details",{ref:element,
+onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}var LISTED_MAX=300,ARGUMENTS_MAX=1e3,KINDS2={type:"Types",interface:"Interfaces",input:"Inputs",enum:"Enumerations",union:"Unions",scalar:"Scalars"},ROOTS="Oper\
+ations";function GraphqlReference({text:text2,at:at2}){let schema=b(()=>readSchema(text2),[text2]);return!schema||schema.types.length===0?i(Panel,{title:"Schema",
+children:i("pre",{class:"body schema",tabIndex:0,children:text2})}):i($,{children:[i(Types,{schema,at:at2}),i(Panel,{title:"Schema as text",children:i("div",{class:"\
+body",children:i(Folded,{title:"The whole schema",children:()=>i("pre",{class:"schema",tabIndex:0,children:text2})})})})]})}function Types({schema,at:[product,api]}){
+let[words2,setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("type"),known=b(()=>new Map(schema.types.map(type=>[type.name,type])),[schema]),looked=words2.
+toLowerCase().split(/\s+/).filter(Boolean),has2=type=>looked.every(word=>[type.name,...type.fields.map(field=>field.name)].some(name=>name.toLowerCase().includes(
+word))),groups=b(()=>{let isRoot=type=>schema.roots.includes(type.name);return[{name:ROOTS,types:schema.roots.flatMap(name=>known.get(name)??[])},...Object.entries(
+KINDS2).map(([kind2,name])=>({name,types:schema.types.filter(type=>type.kind===kind2&&!isRoot(type))}))]},[schema]),left=LISTED_MAX,seen=groups.map(group=>{let fitting=group.
+types.filter(type=>has2(type)||type.name===wanted&&looked.length===0),types=fitting.slice(0,left),one=fitting.find(type=>type.name===wanted);return left-=types.
+length,{...group,types:one&&!types.includes(one)?[...types,one]:types,more:fitting.length-types.length}}).filter(group=>group.types.length>0),more=seen.reduce((sum,group)=>sum+
+group.more,0),to=name=>link(["products",product,"apis",api],{type:name}),shown={has:name=>known.has(name),to,follow:()=>setTurn(turn+1)};return i("div",{class:"\
+with-contents",children:[i("nav",{class:"contents","aria-label":"Types",children:[schema.types.length>1&&i(Field,{label:"Find a type or field",children:i("input",
+{type:"search",value:words2,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(group=>i("div",{children:[i("strong",{children:group.name}),i("ul",{
+children:group.types.map(type=>i("li",{children:i("a",{href:to(type.name),"aria-current":wanted===type.name?"true":void 0,onClick:shown.follow,children:type.name})},
+type.name))})]},group.name)),seen.length===0&&i("p",{role:"status",children:"No type has these words."})]}),i("div",{children:[(schema.isCut||more>0)&&i(Note,{tone:"\
+warn",icon:"alert",children:"This schema is large: not all of it is shown here. Its text has everything."}),seen.map(group=>i("section",{children:[i("h2",{class:"\
+tag",children:group.name}),group.types.map(type=>i(TypePanel,{type,known:shown,isOpen:group.name===ROOTS,wanted:wanted===type.name?turn:null},type.name))]},group.
+name)),seen.length===0&&i(Empty,{title:"Nothing found"})]})]})}function TypePanel({type,known,isOpen,wanted}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,
+note]=w(isOpen);return S(()=>{wanted===null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector(
+"summary")?.focus({preventScroll:!0}))},[wanted]),i("details",{class:"panel operation",ref:element,open,"data-type":type.name,onToggle:event=>{event.target===event.
+currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:"accent",children:type.kind})," ",i(
+"code",{children:type.name})]})}),wasOpen&&i("div",{class:"body stack",children:[i(Words,{children:type.description}),type.members.length>0&&i("p",{children:[type.
+kind==="union"?"One of ":"Has the fields of ",type.members.map((name,index)=>i("span",{children:[index>0&&", ",i(TypeLink,{type:name,known})]},name)),"."]}),type.
+fields.length>0&&i("ul",{class:"schema-members",children:withFewArguments(type.fields).map((field,index)=>i(FieldEntry,{field,known},index))}),type.fields.length===
+0&&type.members.length===0&&!type.description&&i("p",{children:"Nothing more is said of it."})]})]})}function withFewArguments(fields){let left=ARGUMENTS_MAX;return fields.
+map(field=>{let args=field.args.slice(0,left);return left-=args.length,{...field,args}})}function FieldEntry({field,known}){return i("li",{children:[i(Named,{one:field,
+known}),field.args.length>0&&i("ul",{class:"schema-members","aria-label":`Arguments of ${field.name}`,children:field.args.map((one,index)=>i("li",{children:i(Named,
+{one,known})},index))})]})}function Named({one,known}){return i($,{children:[i("code",{children:one.name}),one.type&&i($,{children:[" ",i("small",{children:i(TypeLink,
+{type:one.type,known})})]}),one.value&&i($,{children:[" ",i("small",{class:"limit",children:["default ",one.value]})]}),one.deprecated!==null&&i($,{children:[" ",
+i(Badge,{tone:"warn",children:"deprecated"})]}),one.deprecated&&i(Words,{children:one.deprecated}),i(Words,{children:one.description})]})}function TypeLink({type,
+known}){let name=nameIn(type);return i("code",{children:known.has(name)?i("a",{href:known.to(name),onClick:known.follow,children:type}):type})}var DEPTH_MAX2=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
+given.example)}];let named3=members(given.examples).slice(0,20).map(([name,one])=>({name,value:object(resolved(document,one))})).filter(one=>one.value.value!==void 0);
+if(named3.length>0)return named3.map(({name,value})=>({title:text(value.summary)||name,text:laidOut(value.value)}));if(given.schema===void 0)return[];let made=exampleOf(
 document,given.schema,isRequest);return made===void 0?[]:[{title:"Example",text:laidOut(made)}]}function exampleOf(document,schema,isRequest,above=[],budget={left:VALUES_OF_ONE_MAX}){
-let at2=resolved(document,schema);if(above.length>DEPTH_MAX||budget.left--<=0||above.includes(at2))return;let shape=shapeOf(document,schema),{words:words2}=shape,
+let at2=resolved(document,schema);if(above.length>DEPTH_MAX2||budget.left--<=0||above.includes(at2))return;let shape=shapeOf(document,schema),{words:words2}=shape,
 given=[words2.example,list(words2.examples)[0],words2.default,words2.const,list(words2.enum)[0]].find(one=>one!==void 0);if(given!==void 0)return given;let inner=one=>exampleOf(
 document,one,isRequest,[...above,at2],budget);if(shape.isList)return[words2.items===void 0?void 0:inner(words2.items)].filter(one=>one!==void 0);let chosen2=shape.
 choices.map(choice=>({value:inner(choice.options[0]),choice})),type=text(words2.type)||text(list(words2.type).find(one=>one!=="null"));if(shape.properties.length===
@@ -447,29 +532,7 @@ value},words2){let all=[method,path,summaryOf(value),nameOf(value.operationId),.
 every(word=>all.includes(word))}function securityOf(document,operation){return list(operation.value.security??document.security).slice(0,100).map(one=>members(one).
 map(([name,scopes])=>{let scheme=object(resolved(document,object(object(document.components).securitySchemes)[name])),how={apiKey:`key in ${text(scheme.in)} ${text(
 scheme.name)}`,http:text(scheme.scheme),oauth2:"OAuth 2.0",openIdConnect:"OpenID Connect",mutualTLS:"client certificate"}[text(scheme.type)],wanted=list(scopes).
-slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}var DEPTH_MAX2=4,SHOWN_MAX=1e3,WORDS_MAX=2e3;function Schema({document,schema,budget={left:SHOWN_MAX}}){return i("div",{class:"stack schema-of",children:[i("p",
-{children:[i("code",{children:kind(document,schema)})," ",i(Marks,{document,schema})]}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,
-{document,schema,budget})]})}function Inside({document,schema,depth=0,budget={left:SHOWN_MAX},above=[]}){if(!schema||typeof schema!="object"||!hasInside(document,
-schema))return null;let at2=resolved(document,schema);if(depth>DEPTH_MAX2||budget.left<=0||above.includes(at2))return i(Folded,{title:"More of it",children:()=>i(
-Inside,{document,schema})});let shape=shapeOf(document,schema),place={document,depth,budget,above:[...above,at2]};if(shape.isList){let first=list(shape.words.prefixItems).
-slice(0,20);return budget.left-=first.length+1,i($,{children:[first.length>0&&i("ul",{class:"schema-members",children:first.map((one,index)=>i(Member,{name:String(
-index),place:{...place,schema:one}},index))}),i(Inside,{...place,schema:shape.words.items,depth:depth+1})]})}let others=ofOthers(shape),patterns=members(shape.words.
-patternProperties);return budget.left-=shape.properties.length+patterns.length+1,i($,{children:[shape.properties.length+patterns.length>0&&i("ul",{class:"schema\
--members",children:[shape.properties.map(([name,member])=>i(Member,{name,isRequired:shape.required.has(name),place:{...place,schema:member}},name)),patterns.map(
-([pattern,member])=>i(Member,{name:`/${pattern}/`,place:{...place,schema:member}},`/${pattern}`))]}),others&&(shape.properties.length>0||hasInside(document,others))&&
-i("ul",{class:"schema-members",children:i(Member,{name:"any name",place:{...place,schema:others}})}),shape.choices.map((choice,index)=>i(Alternatives,{document,
-choice,budget},index))]})}function Member({name,isRequired,place}){let{document,schema,depth=0}=place;return i("li",{children:[i("code",{children:name}),isRequired&&
-" *"," ",i("small",{children:kind(document,schema)})," ",i(Marks,{document,schema}),i(Words,{children:shapeOf(document,schema).words.description}),i(Inside,{...place,
-depth:depth+1})]})}function Alternatives({document,choice,budget}){return budget.left-=choice.options.length,i("div",{class:"schema-members",children:[i("p",{children:[
-choice.how,choice.member&&i($,{children:[", as ",i("code",{children:choice.member})," says"]}),":"]}),choice.options.map((option,index)=>{let title=i($,{children:[
-i("code",{children:kind(document,option)}),choice.values[index]&&i("small",{children:[" if it is ",choice.values[index]]})]});return hasInside(document,option)||
-text(shapeOf(document,option).words.description)?i(Folded,{title,children:()=>i(Schema,{document,schema:option})},index):i("p",{children:[title," ",i(Marks,{document,
-schema:option})]},index)})]})}function Marks({document,schema}){let{words:words2}=shapeOf(document,schema);return i($,{children:[words2.readOnly===!0&&i(Badge,{
-tone:"muted",children:"read only"}),words2.writeOnly===!0&&i(Badge,{tone:"muted",children:"write only"}),words2.deprecated===!0&&i(Badge,{tone:"warn",children:"\
-deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},index))]})}function Words({children,most=WORDS_MAX}){
-let words2=text(children);return words2?words2.length>most?i("p",{class:"as-written",children:[words2.slice(0,most),"…"]}):i(Markdown,{text:words2}):null}function Folded({
-title,isKept,children}){let[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return i("details",{onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[
-i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
+slice(0,100).map(text).join(", ");return`${name}${how?` (${how})`:""}${wanted&&`, scopes ${wanted}`}`}).join(" and ")||"nothing")}function initial(document,parameter){let given=object(parameter);if(!given.schema&&given.content)return examplesOf(document,members(given.content)[0]?.[1],!0)[0]?.
 text??"";let own=given.example??object(resolved(document,members(given.examples)[0]?.[1])).value,{words:words2}=shapeOf(document,given.schema),value=own??words2.
 example??list(words2.examples)[0]??words2.default??(given.required===!0||given.in==="path"?exampleOf(document,given.schema,!0):void 0);return typedAs(value)}var typedAs=value=>value==
 null?"":Array.isArray(value)?value.slice(0,20).map(one=>written(one)).join(`
@@ -499,21 +562,21 @@ value}}})})]})}var ANSWER_MS_MAX=2e4,SHOWN_BYTES_MAX=1e5,LAID_OUT_CHARS_MAX=3e5,
 `Bearer ${key}`:key]]:[]}function isReachable(api){return facts.value?.try_it===!0&&new URL(base(api)).origin===new URL(facts.value.gateway_url).origin}var OWN=[
 "accept","authorization","content-type"];function isAsked(api,parameter){let name=text(parameter?.name).toLowerCase();return name!==""&&!(text(parameter?.in)===
 "header"&&(OWN.includes(name)||name===api.key_header.toLowerCase()))}function prepare(document,api,method,path,given,key){let query=[],headers=[],cookies=[],filled=path.
-replace(/[?#]/g,encodeURIComponent);for(let{parameter,value}of given){let name=text(parameter?.name),place=text(parameter?.in);if(!isAsked(api,parameter)||value===
-""&&place!=="path")continue;let pairs=serialised(document,parameter,value);place==="path"?filled=filled.replaceAll(`{${name}}`,()=>pairs[0]?.[1]??""):place==="q\
-uery"?query.push(...pairs.map(([one,words2])=>`${encodeURIComponent(one)}=${words2}`)):place==="cookie"?cookies.push(...pairs.map(([one,words2])=>`${one}=${words2}`)):
-place==="header"&&headers.push([name,pairs[0]?.[1]??""])}let root=base(api),url=root.replace(/\/$/,"")+(filled.startsWith("/")?filled:`/${filled}`);if(/\/(\.|%2e){1,2}(\/|$)/i.
+replace(/[?#]/g,encodeURIComponent);for(let{parameter,value}of given){let name=text(parameter?.name),place2=text(parameter?.in);if(!isAsked(api,parameter)||value===
+""&&place2!=="path")continue;let pairs=serialised(document,parameter,value);place2==="path"?filled=filled.replaceAll(`{${name}}`,()=>pairs[0]?.[1]??""):place2===
+"query"?query.push(...pairs.map(([one,words2])=>`${encodeURIComponent(one)}=${words2}`)):place2==="cookie"?cookies.push(...pairs.map(([one,words2])=>`${one}=${words2}`)):
+place2==="header"&&headers.push([name,pairs[0]?.[1]??""])}let root=base(api),url=root.replace(/\/$/,"")+(filled.startsWith("/")?filled:`/${filled}`);if(/\/(\.|%2e){1,2}(\/|$)/i.
 test(filled)||!new URL(url).href.startsWith(new URL(root).href))throw new Error("This path leads out of the API, so it is not called.");headers.push(...keyHeaders(
 api,key));for(let[name,value]of headers)try{new Headers([[name,value]])}catch{throw new Error(`The header ${name} cannot have this name or value.`)}return{method:method.
 toUpperCase(),url:url+(query.length>0?`?${query.join("&")}`:""),headers,body:null,cookies,curl:[]}}function serialised(document,parameter,typed){let name=text(parameter.
-name),place=text(parameter.in),code=place==="header"||place==="cookie"?one=>one:encodeURIComponent,style=text(parameter.style)||(place==="query"||place==="cooki\
-e"?"form":"simple"),explodes=typeof parameter.explode=="boolean"?parameter.explode:style==="form"||style==="deepObject",before=style==="label"?".":style==="matr\
-ix"?`;${encodeURIComponent(name)}=`:"",type=parameter.content?"":typeOf(document,parameter.schema);if(type==="array"){let entries=typed.split(`
-`).map(one=>one.trim()).filter(Boolean).map(code);if(place==="query"&&explodes)return entries.map(one=>[name,one]);let between=style==="spaceDelimited"?"%20":style===
+name),place2=text(parameter.in),code=place2==="header"||place2==="cookie"?one=>one:encodeURIComponent,style=text(parameter.style)||(place2==="query"||place2==="\
+cookie"?"form":"simple"),explodes=typeof parameter.explode=="boolean"?parameter.explode:style==="form"||style==="deepObject",before=style==="label"?".":style===
+"matrix"?`;${encodeURIComponent(name)}=`:"",type=parameter.content?"":typeOf(document,parameter.schema);if(type==="array"){let entries=typed.split(`
+`).map(one=>one.trim()).filter(Boolean).map(code);if(place2==="query"&&explodes)return entries.map(one=>[name,one]);let between=style==="spaceDelimited"?"%20":style===
 "pipeDelimited"?"%7C":",";return[[name,before+entries.join(between)]]}if(type==="object"){let value;try{value=JSON.parse(typed)}catch{throw new Error(`${name} m\
-ust be JSON.`)}let pairs=members(value).map(([member,one])=>[member,code(typeof one=="string"?one:JSON.stringify(one))]);return place==="query"&&style==="deepOb\
-ject"?pairs.map(([member,one])=>[`${name}[${member}]`,one]):place==="query"&&explodes?pairs:[[name,before+pairs.map(([member,one])=>code(member)+(explodes?"=":"\
-,")+one).join(",")]]}return[[name,before+code(typed)]]}function typeOf(document,schema){let at2=object(resolved(document,schema));return text(at2.type)||text(list(
+ust be JSON.`)}let pairs=members(value).map(([member,one])=>[member,code(typeof one=="string"?one:JSON.stringify(one))]);return place2==="query"&&style==="deepO\
+bject"?pairs.map(([member,one])=>[`${name}[${member}]`,one]):place2==="query"&&explodes?pairs:[[name,before+pairs.map(([member,one])=>code(member)+(explodes?"=":
+",")+one).join(",")]]}return[[name,before+code(typed)]]}function typeOf(document,schema){let at2=object(resolved(document,schema));return text(at2.type)||text(list(
 at2.type).find(one=>one!=="null"))||(at2.properties?"object":at2.items?"array":"")}function curl(prepared){let lines=prepared.headers.map(([name,value])=>`-H ${shell(
 `${name}: ${value}`)}`),cookies=prepared.cookies.length>0?[`-b ${shell(prepared.cookies.join("; "))}`]:[];return[`curl -X ${prepared.method} ${shell(prepared.url)}`,
 ...lines,...cookies,...prepared.curl].join(` \\
@@ -564,8 +627,8 @@ answer.headers.length," headers that this page may read"]}),i("pre",{class:"answ
 join(`
 `)})]}),answer.text===null?i("p",{children:"The body is no text, and not shown."}):answer.text?i("pre",{class:"answer",tabIndex:0,children:plain2(answer.text)}):
 i("p",{children:"There is no body."}),answer.isCut&&i("small",{children:"The rest of the body is not shown."})]})}var labelled=(name,isRequired)=>`${name}${isRequired?
-" *":""}`;function Input({document,name,place,schema,isRequired,value,change}){let{words:words2}=shapeOf(document,schema),type=typeOf(document,schema),options=list(
-words2.enum).length>0?list(words2.enum).slice(0,100).map(written):type==="boolean"?["true","false"]:[],what=[place,kind(document,schema).slice(0,80)].filter(Boolean).
+" *":""}`;function Input({document,name,place:place2,schema,isRequired,value,change}){let{words:words2}=shapeOf(document,schema),type=typeOf(document,schema),options=list(
+words2.enum).length>0?list(words2.enum).slice(0,100).map(written):type==="boolean"?["true","false"]:[],what=[place2,kind(document,schema).slice(0,80)].filter(Boolean).
 join(", "),own={required:isRequired,value,class:"mono",spellcheck:!1},typed=event=>change(event.currentTarget.value);return i(Field,{label:labelled(name,isRequired),
 hint:type==="array"?`${what}; one a line`:type==="object"?`${what}; JSON`:what,children:options.length>0&&type!=="array"?i("select",{required:isRequired,value,onChange:typed,
 children:[(!isRequired||!value)&&i("option",{value:"",children:isRequired?"":"not sent"}),value&&!options.includes(value)&&i("option",{children:value}),options.
@@ -579,9 +642,9 @@ prepared,children:[i(Field,{label:"Query",children:i("textarea",{class:"mono",sp
 value)})}),i(Field,{label:"Variables",hint:'JSON, such as { "id": 7 }; may be empty',children:i("textarea",{class:"mono",spellcheck:!1,rows:3,value:variables,onInput:event=>setVariables(
 event.currentTarget.value)})})]})}var DESCRIPTION_MAX=5e4;function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===
 null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},
-[wanted]);let{operation:{method,path,value,place}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place,onToggle:event=>{event.
-target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===!0?
-"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&" (deprecated)"]})]})}),
+[wanted]);let{operation:{method,path,value,place:place2}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place2,onToggle:event=>{
+event.target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===
+!0?"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&" (deprecated)"]})]})}),
 wasOpen&&i(Contents,{...shown})]})}function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),
 needs=securityOf(document,operation);return i("div",{class:"body stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),(text(value.operationId)||
 needs.length>0)&&i("p",{children:i("small",{children:[text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.
@@ -605,8 +668,8 @@ o: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).
 isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),
 object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).
 examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),
-i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named2=members(callbacks);return named2.
-length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named2.map(([name,given])=>i("l\
+i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named3=members(callbacks);return named3.
+length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named3.map(([name,given])=>i("l\
 i",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase(),
 " ",i("code",{children:one.path})," ",summaryOf(one.value)]})},one.place))]},name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(
 resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path}),
@@ -633,61 +696,86 @@ eam")?events(tried.body):[tried.body];for(let text2 of texts)try{let message=JSO
 fault:message.error?String(message.error.message??""):""}}catch{}return{message:null,fault:tried.body.trim()?"The answer is no message of the protocol.":"There \
 is no answer."}}function events(text2){return text2.split(/\r?\n\r?\n/).map(event=>event.split(/\r?\n/).filter(line2=>line2.startsWith("data:")).map(line2=>line2.
 slice(5).replace(/^ /,"")).join(`
-`)).filter(Boolean)}var TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429];function Tools({api,caller}){let[tools,setTools]=w(null),[more,setMore]=w(!1),[failure,setFailure]=w(null),
-[busy,setBusy]=w(!1),list2=async event=>{event.preventDefault(),setBusy(!0),setFailure(null);let client=new McpClient(toApi(api,keyOf(caller.value)));try{let found=await client.
-list("tools/list","tools");setTools(found.slice(0,TOOLS_MAX).map(tool)),setMore(found.length>TOOLS_MAX)}catch(failed){setFailure(failed.message)}finally{client.
-end(),setBusy(!1)}};return i(Panel,{title:"Tools",children:[i("form",{class:"body row",onSubmit:event=>{list2(event)},children:[i(KeyField,{api,caller}),i(Button,
-{type:"submit",kind:"primary",disabled:busy,children:"List its tools"})]}),i("div",{class:"body stack",role:"status",children:[failure!==null&&i(ErrorBox,{failure}),
-tools?.length===0&&i("p",{children:"It offers no tools to this caller."}),tools&&more&&i(Note,{tone:"warn",icon:"alert",children:["The first ",TOOLS_MAX," tools\
- are shown."]}),tools?.map((one,index)=>i(Folded,{title:i($,{children:[i("code",{children:i(Text,{children:one.name})})," ",i(Text,{children:one.title})]}),children:()=>i(
-$,{children:[i("p",{class:"as-written",children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]})},index))]})]})}function tool(value){let text2=one=>typeof one==
-"string"?one.slice(0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.inputSchema}}function toApi(api,key){
-return async(method,body,lines)=>{let headers={...lines,...Object.fromEntries(keyHeaders(api,key))},response;try{response=await fetch(base(api),{method,headers,
-...body&&{body},credentials:"omit",referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch{throw new Error(
-unreached(base(api)))}let{text:text2,isCut}=await beginning(response,ANSWER_BYTES);if(REFUSALS.includes(response.status))throw new Error(`The gateway answered w\
-ith status ${response.status}: ${reason(text2)}`);return{status:response.status,headers:[...response.headers],body:text2,body_truncated:isCut,steps:[],upstream:{
-status:response.status}}}}function reason(body){try{let said=JSON.parse(body),text2=said.error?.message??said.error??said.message;if(typeof text2=="string")return text2.
-slice(0,300)}catch{}return"it says no reason."}var OPEN_MAX=10,TAG_WORDS_MAX=5e3;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,
+`)).filter(Boolean)}var SERVERS_MAX=20,TOOLS_MAX=200,TEXT_MAX=4e3,REFUSALS=[401,403,429];function Tools({api,caller}){let{product}=caller.value,told2=toldTools.value.find(one=>one.
+product===product&&one.api.id===api.id)??null,wanted=route.value.query.get("tool"),[failure,setFailure]=w(null),[busy,setBusy]=w(!1),list2=async event=>{event.preventDefault(),
+setBusy(!0),setFailure(null);let others=toldTools.value.filter(one=>one!==told2).slice(-SERVERS_MAX);toldTools.value=others;let client=new McpClient(toApi(api,keyOf(
+caller.value)));try{let found=await client.list("tools/list","tools");toldTools.value=[...others,{product,api,tools:found.slice(0,TOOLS_MAX).map(tool),more:found.
+length>TOOLS_MAX}]}catch(failed){setFailure(failed.message)}finally{client.end(),setBusy(!1)}};return i(Panel,{title:"Tools",children:[i("form",{class:"body row",
+onSubmit:event=>{list2(event)},children:[i(KeyField,{api,caller}),i(Button,{type:"submit",kind:"primary",disabled:busy,children:"List its tools"})]}),i("div",{class:"\
+body stack",role:"status",children:[failure!==null&&i(ErrorBox,{failure}),told2?.tools.length===0&&i("p",{children:"It offers no tools to this caller."}),told2?.
+more&&i(Note,{tone:"warn",icon:"alert",children:["The first ",TOOLS_MAX," tools are shown."]}),told2?.tools.map((one,index)=>i(Folded,{isWanted:one.name===wanted,
+title:i($,{children:[i("code",{children:i(Text,{children:one.name})})," ",i(Text,{children:one.title})]}),children:()=>i($,{children:[i("p",{class:"as-written",
+children:one.description}),i(Schema,{document:one.schema,schema:one.schema})]})},index))]})]})}function tool(value){let text2=one=>typeof one=="string"?one.slice(
+0,TEXT_MAX):"";return{name:text2(value.name),title:text2(value.title),description:text2(value.description),schema:value.inputSchema}}function toApi(api,key){return async(method,body,lines)=>{
+let headers={...lines,...Object.fromEntries(keyHeaders(api,key))},response;try{response=await fetch(base(api),{method,headers,...body&&{body},credentials:"omit",
+referrerPolicy:"no-referrer",redirect:"error",cache:"no-store",signal:AbortSignal.timeout(ANSWER_MS_MAX)})}catch{throw new Error(unreached(base(api)))}let{text:text2,
+isCut}=await beginning(response,ANSWER_BYTES);if(REFUSALS.includes(response.status))throw new Error(`The gateway answered with status ${response.status}: ${reason(
+text2)}`);return{status:response.status,headers:[...response.headers],body:text2,body_truncated:isCut,steps:[],upstream:{status:response.status}}}}function reason(body){
+try{let said=JSON.parse(body),text2=said.error?.message??said.error??said.message;if(typeof text2=="string")return text2.slice(0,300)}catch{}return"it says no r\
+eason."}var OPEN_MAX=10,TAG_WORDS_MAX=5e3;function ApiDocument({product,api:id}){let found=useLoaded(()=>get(`products/${segment(product)}/apis/${segment(id)}`),[product,
 id]),caller=b(()=>D({product,chosen:null,pasted:""}),[product,id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});if(!found.value)
 return null;let{api,document}=found.value;return i($,{children:[i("p",{class:"crumbs",children:i("a",{href:link(["products",product]),children:"Product"})}),i("\
 div",{class:"page-head",children:i("h1",{children:api.name})}),i("p",{class:"lead",children:i("code",{children:base(api)})}),api.key_header&&i("p",{class:"needs",
 children:["Calls need ",api.token_path?"an access token":"a key"," in the header ",i("code",{children:api.key_header}),"."]}),api.kind==="graphql"&&typeof document==
-"string"&&i("div",{class:facts.value?.try_it?"beside":"",children:[facts.value?.try_it&&i(Panel,{title:"Query",children:i("div",{class:"body",children:i(TryQuery,
-{api,caller})})}),i(Panel,{title:"Schema",children:i("pre",{class:"body schema",tabIndex:0,children:document})})]}),document&&typeof document=="object"&&i(Operations,
-{document,api,caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"Connect a client of the Model Context Protocol to this address."}),facts.
-value?.try_it&&i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"This API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(
-["products",product]),children:"Plans"})})]})}function Operations({document,api,caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(
-document,document.paths);return{operations:operations2,webhooks:operationsOf(document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words2,
-setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words2.toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.
-operations.filter(one=>has(one,looked))})).filter(tag=>tag.operations.length>0),info=object(document.info),more=safe(text(object(document.externalDocs).url));return i(
-"div",{class:"with-contents",children:[i("nav",{class:"contents","aria-label":"Operations",children:[operations.length>1&&i(Field,{label:"Find an operation",children:i(
-"input",{type:"search",value:words2,onInput:event=>setWords(event.currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.
-name||"Others"}),i("ul",{children:tag.operations.map(one=>i("li",{children:i("a",{href:link(["products",product,"apis",id],{op:one.place}),"aria-current":wanted===
-one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[i("small",{children:one.method.toUpperCase()})," ",summaryOf(one.value)||one.path]})},one.place))})]},
-tag.name)),seen.length===0&&operations.length>0&&i("p",{role:"status",children:"No operation has these words."})]}),i("div",{children:[i(Panel,{class:"prose",children:[
-i("p",{children:[i("strong",{children:text(info.title).slice(0,TAG_WORDS_MAX)}),text(info.version)&&i("small",{children:[" version ",text(info.version)]})]}),text(
-info.description)&&i(Markdown,{text:text(info.description)}),more&&i("p",{children:i("a",{href:more,rel:"noreferrer",children:text(object(document.externalDocs).
-description)||"More about it"})})]}),seen.map(tag=>i("section",{children:[i("h2",{class:"tag",children:tag.name||(tags.length>1?"Others":"Operations")}),i(Words,
-{most:TAG_WORDS_MAX,children:tag.description}),tag.operations.map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===
-one.place?turn:null},one.place))]},tag.name)),operations.length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhoo\
-ks",children:i("div",{class:"body stack",children:[i("p",{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
-value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var AROUND=80,HITS_MAX=50;function Search(){let[words2,setWords]=w(""),found=useLoaded(async()=>{let[products,index,pages]=await Promise.all([get("products"),get(
-"search"),get("pages")]);return{products:products.products,index:index.products,pages:pages.pages}},[developer.value?.id]),entries=b(()=>found.value?entriesOf(found.
-value):[],[found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let wanted=words2.toLowerCase().split(/\s+/).filter(Boolean),
-hits=wanted.length===0?[]:entries.filter(one=>wanted.every(word=>one.all.includes(word)));return i($,{children:[i("h1",{class:"page",children:"Search"}),i(Field,
-{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words2,onInput:event=>setWords(event.currentTarget.value)})}),i("p",{role:"status",class:hits.
-length>HITS_MAX?"":"sr",children:wanted.length?`${hits.length} found${hits.length>HITS_MAX?`; the first ${HITS_MAX} are shown`:""}`:""}),wanted.length>0&&hits.length===
-0&&found.value&&i(Empty,{icon:"search",title:"Nothing found"}),i("ul",{class:"cards",children:hits.slice(0,HITS_MAX).map((hit,index)=>i("li",{class:"panel card",
-children:[i("h2",{children:i("a",{href:hit.to,children:hit.title})}),i("p",{children:[i(Badge,{tone:"muted",children:hit.kind})," ",around(hit.text,wanted)]})]},
-index))})]})}function entriesOf({products,index,pages}){let entry=(kind2,to,title,text2,more="")=>({kind:kind2,to,title,text:text2,all:`${title} ${text2} ${more}`.
-toLowerCase()});return[...products.map(one=>entry("Product",link(["products",one.id]),one.name,[one.summary,plain(index.find(other=>other.id===one.id)?.description??
-"")].filter(Boolean).join(" "),one.apis.map(api=>`${api.name} ${api.listen_path}`).join(" "))),...pages.map(one=>entry("Page",link(["pages",one.id]),one.title,plain(
-one.text))),...index.flatMap(product=>{let{name=product.id,apis=[]}=products.find(one=>one.id===product.id)??{};return product.apis.flatMap(api=>{let place=["pr\
-oducts",product.id,"apis",api.id],own=apis.find(one=>one.id===api.id)?.name??api.id,of=own===name?name:`${own}, ${name}`;return[...api.operations.map(one=>entry(
-"Operation",link(place,{op:`${one.method} ${one.path}`}),`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),
-...api.fields.map(one=>entry("Field",link(place),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(
-at2=>at2>=0).sort((a,b2)=>a-b2)[0]??0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":
-""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
+"string"&&i($,{children:[facts.value?.try_it&&i(Panel,{title:"Query",children:i("div",{class:"body",children:i(TryQuery,{api,caller})})}),i(GraphqlReference,{text:document,
+at:[product,id]})]}),document&&typeof document=="object"&&i(Operations,{document,api,caller,at:[product,id]}),api.kind==="mcp"&&i($,{children:[i("p",{children:"\
+Connect a client of the Model Context Protocol to this address."}),facts.value?.try_it&&i(Tools,{api,caller})]}),!document&&api.kind!=="mcp"&&i(Empty,{title:"Th\
+is API has no documentation"}),!document&&i("p",{children:i(LinkButton,{href:link(["products",product]),children:"Plans"})})]})}function Operations({document,api,
+caller,at:[product,id]}){let{operations,webhooks,tags}=b(()=>{let operations2=operationsOf(document,document.paths);return{operations:operations2,webhooks:operationsOf(
+document,document.webhooks),tags:tagsOf(document,operations2)}},[document]),[words2,setWords]=w(""),[turn,setTurn]=w(0),wanted=route.value.query.get("op"),looked=words2.
+toLowerCase().split(/\s+/).filter(Boolean),seen=tags.map(tag=>({...tag,operations:tag.operations.filter(one=>has(one,looked))})).filter(tag=>tag.operations.length>
+0),info=object(document.info),more=safe(text(object(document.externalDocs).url));return i("div",{class:"with-contents",children:[i("nav",{class:"contents","aria\
+-label":"Operations",children:[operations.length>1&&i(Field,{label:"Find an operation",children:i("input",{type:"search",value:words2,onInput:event=>setWords(event.
+currentTarget.value)})}),seen.map(tag=>i("div",{children:[tags.length>1&&i("strong",{children:tag.name||"Others"}),i("ul",{children:tag.operations.map(one=>i("l\
+i",{children:i("a",{href:link(["products",product,"apis",id],{op:one.place}),"aria-current":wanted===one.place?"true":void 0,onClick:()=>setTurn(turn+1),children:[
+i("small",{children:one.method.toUpperCase()})," ",summaryOf(one.value)||one.path]})},one.place))})]},tag.name)),seen.length===0&&operations.length>0&&i("p",{role:"\
+status",children:"No operation has these words."})]}),i("div",{children:[i(Panel,{class:"prose",children:[i("p",{children:[i("strong",{children:text(info.title).
+slice(0,TAG_WORDS_MAX)}),text(info.version)&&i("small",{children:[" version ",text(info.version)]})]}),text(info.description)&&i(Markdown,{text:text(info.description)}),
+more&&i("p",{children:i("a",{href:more,rel:"noreferrer",children:text(object(document.externalDocs).description)||"More about it"})})]}),seen.map(tag=>i("sectio\
+n",{children:[i("h2",{class:"tag",children:tag.name||(tags.length>1?"Others":"Operations")}),i(Words,{most:TAG_WORDS_MAX,children:tag.description}),tag.operations.
+map(one=>i(OperationPanel,{document,api,operation:one,caller,isOpen:operations.length<=OPEN_MAX,wanted:wanted===one.place?turn:null},one.place))]},tag.name)),operations.
+length===0&&i(Empty,{title:"Its document has no operations"}),webhooks.length>0&&i(Panel,{title:"Webhooks",children:i("div",{class:"body stack",children:[i("p",
+{children:"Calls that the API makes."}),webhooks.map(one=>i(Webhook,{document,operation:one},one.place))]})})]})]})}function GuidePage({id}){let found=useLoaded(()=>get(`pages/${segment(id)}`),[id]);return found.failure?i(ErrorBox,{failure:found.failure,retry:found.again}):found.
+value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{class:"prose",children:i(Markdown,{text:found.value.text})})]}):null}var named2=new Intl.DateTimeFormat("en-US",{month:"long",year:"numeric",timeZone:"UTC"}),monthName=month=>named2.format(new Date(`${month}-01T00:00:00Z`)),thisMonth=()=>new Date().
+toISOString().slice(0,7);function Invoices({months,invoice,csv}){let all=useLoaded(months,[]),[chosen2,setChosen]=w(""),month=chosen2||all.value?.[0]||"",found=useLoaded(
+()=>month?invoice(month):Promise.resolve(null),[month]);if(all.failure)return i("div",{class:"body",children:i(ErrorBox,{failure:all.failure,retry:all.again})});
+if(all.value?.length===0)return i(Empty,{title:"There are no invoices yet",children:"They begin with the first plan that has a price."});let save=async()=>{try{
+saveFile(`invoice-${month}.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row",children:[i("\
+label",{class:"row",children:["Month ",i("select",{value:month,onChange:event=>setChosen(event.currentTarget.value),children:all.value?.map(one=>i("option",{value:one,
+children:monthName(one)},one))})]}),i(Button,{icon:"download",disabled:!found.value,onClick:()=>{save()},children:"CSV"})]}),found.failure?i("div",{class:"body",
+children:i(ErrorBox,{failure:found.failure,retry:found.again})}):null,found.value&&i(InvoiceLines,{invoice:found.value})]})}function InvoiceLines({invoice}){let sums=Object.
+entries(invoice.sums);return i($,{children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.month)}`,children:i(
+"table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"Product"}),i("\
+th",{scope:"col",children:"Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("th",{scope:"col",
+class:"number",children:"A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),i("tbody",{children:invoice.
+lines.map((line2,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line2.application})}),i("td",{children:i(Text,{children:line2.product})}),
+i("td",{children:i(Text,{children:line2.plan})}),i("td",{class:"number",children:count(line2.calls)}),i("td",{class:"number",children:count(line2.free_calls)}),
+i("td",{class:"number",children:line2.per_call}),i("td",{class:"number",children:line2.per_month}),i("td",{class:"number",children:[line2.sum," ",line2.currency]})]},
+index))}),invoice.lines.length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"Together"}),i("td",{class:"\
+number",children:i("strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:["Calls with a status below \
+400, until ",invoice.counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}var place=team=>`teams/${segment(team)}/invoices`;function InvoicesPage(){let found=useLoaded(()=>get("teams"),[developer.value?.id]);return found.failure?i(ErrorBox,
+{failure:found.failure,retry:found.again}):i($,{children:[i("h1",{class:"page",children:"Invoices"}),found.value?.teams.map(team=>i(Panel,{title:team.name,children:i(
+Invoices,{months:async()=>(await get(place(team.id))).months,invoice:month=>get(`${place(team.id)}/${month}`),csv:month=>`${place(team.id)}/${month}/csv`})},team.
+id))]})}function Costs({application}){let found=useLoaded(()=>get(`${place(application.team)}/${thisMonth()}`),[application.id]);if(found.failure)return i(ErrorBox,
+{failure:found.failure,retry:found.again});let lines=found.value?.lines.filter(line2=>line2.application_id===application.id)??[];return!found.value||lines.length===
+0?null:i(Panel,{title:"Costs",note:"this month until now",children:i(InvoiceLines,{invoice:{...found.value,lines,sums:{}}})})}var AROUND=80,HITS_MAX=50;function Search(){let[words2,setWords]=w(""),found=useLoaded(async()=>{let[products,index,pages]=await Promise.all([get("products"),get(
+"search"),get("pages")]);return{products:products.products,index:index.products,pages:pages.pages}},[developer.value?.id]),entries=b(()=>found.value?[...entriesOf(
+found.value),...toldTools.value.flatMap(tools)]:[],[found.value,toldTools.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});
+let wanted=words2.toLowerCase().split(/\s+/).filter(Boolean),hits=wanted.length===0?[]:entries.filter(one=>wanted.every(word=>one.all.includes(word)));return i(
+$,{children:[i("h1",{class:"page",children:"Search"}),i(Field,{label:"Words",children:i("input",{type:"search",autofocus:!0,value:words2,onInput:event=>setWords(
+event.currentTarget.value)})}),i("p",{role:"status",class:hits.length>HITS_MAX?"":"sr",children:wanted.length?`${hits.length} found${hits.length>HITS_MAX?`; the\
+ first ${HITS_MAX} are shown`:""}`:""}),wanted.length>0&&hits.length===0&&found.value&&i(Empty,{icon:"search",title:"Nothing found"}),i("ul",{class:"cards",children:hits.
+slice(0,HITS_MAX).map((hit,index)=>i("li",{class:"panel card",children:[i("h2",{children:i("a",{href:hit.to,children:visible(hit.title)})}),i("p",{children:[i(Badge,
+{tone:"muted",children:hit.kind})," ",around(hit.text,wanted)]})]},index))})]})}var entry=(kind2,to,title,text2,more="")=>({kind:kind2,to,title,text:text2,all:`${title}\
+ ${text2} ${more}`.toLowerCase()});function tools({product,api,tools:tools2}){return tools2.map(one=>entry("Tool",link(["products",product,"apis",api.id],{tool:one.
+name}),one.name,[one.title,one.description].filter(Boolean).join(" – "),api.name))}function entriesOf({products,index,pages}){return[...products.map(one=>entry(
+"Product",link(["products",one.id]),one.name,[one.summary,plain(index.find(other=>other.id===one.id)?.description??"")].filter(Boolean).join(" "),one.apis.map(api=>`${api.
+name} ${api.listen_path}`).join(" "))),...pages.map(one=>entry("Page",link(["pages",one.id]),one.title,plain(one.text))),...index.flatMap(product=>{let{name=product.
+id,apis=[]}=products.find(one=>one.id===product.id)??{};return product.apis.flatMap(api=>{let place2=["products",product.id,"apis",api.id],own=apis.find(one=>one.
+id===api.id)?.name??api.id,of=own===name?name:`${own}, ${name}`;return[...api.operations.map(one=>entry("Operation",link(place2,{op:`${one.method} ${one.path}`}),
+`${one.method.toUpperCase()} ${one.path}`,[one.summary,of].filter(Boolean).join(" – "),one.operation_id)),...api.fields.map(one=>entry("Field",link(place2,{type:one.
+split(".")[0]}),one,of))]})})]}function around(text2,words2){let first=words2.map(word=>text2.toLowerCase().indexOf(word)).filter(at2=>at2>=0).sort((a,b2)=>a-b2)[0]??
+0,from=Math.max(0,first-AROUND);return`${from>0?"…":""}${text2.slice(from,from+2*AROUND)}${from+2*AROUND<text2.length?"…":""}`}function Teams(){let found=useLoaded(()=>get("teams"),[developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,
 retry:found.again});let run=async work=>{try{await work(),found.again(),await load()}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{
 class:"page-head",children:[i("h1",{children:"Teams"}),i(Button,{icon:"plus",onClick:()=>setAsked("new"),children:"New team"})]}),found.value?.teams.map(team=>i(
 Panel,{title:team.name,actions:team.role==="owner"&&i(Button,{icon:"plus",onClick:()=>setAsked(team),children:"Invite"}),children:i("ul",{class:"body rows",children:team.
@@ -700,4 +788,4 @@ let form=new FormData(event.currentTarget),text2=name=>String(form.get(name)??""
 "new"?"New team":`Invite to ${team.name}`,close,children:i("form",{class:"stack",onSubmit:send2,children:[team==="new"?i(Field,{label:"Name",children:i("input",
 {name:"name",maxLength:100,required:!0,autofocus:!0})}):i($,{children:[i(Field,{label:"Mail address",children:i("input",{name:"mail",type:"email",required:!0,autofocus:!0})}),
 i(Field,{label:"Role",children:i("select",{name:"role",children:[i("option",{value:"member",children:"member"}),i("option",{value:"owner",children:"owner"})]})})]}),
-i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:team==="new"?"Create":"Invite"})})]})})}export{ApiDocument,GuidePage,Markdown,Search,Teams};
+i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:team==="new"?"Create":"Invite"})})]})})}export{ApiDocument,Costs,GuidePage,InvoicesPage,Markdown,Search,Teams};

@@ -1,5 +1,5 @@
 import{$,Ago,Badge,Button,Copy,D,Dialog,E,Empty,ErrorBox,Fact,Facts,Failure,Field,LinkButton,Meter,Note,Panel,S,Toasts,base,call,count,developer,ended,enter,facts,
-full,get,go,he,i,k,link,load,own,ownKeys,pages,route,say,segment,signOut,silent,useLoaded,w}from"./chunk.js";var phone=matchMedia("(max-width: 719px)"),narrow=D(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pref\
+full,get,go,he,i,k,link,load,own,ownKeys,pages,route,saveFile,say,segment,signOut,silent,useLoaded,w}from"./chunk.js";var phone=matchMedia("(max-width: 719px)"),narrow=D(phone.matches);phone.addEventListener("change",()=>{narrow.value=phone.matches});var night=matchMedia("(pref\
 ers-color-scheme: dark)"),theme=D(localStorage.getItem("theme")??"system"),dark=D(night.matches),update=()=>{dark.value=theme.value==="dark"||theme.value==="sys\
 tem"&&night.matches};night.addEventListener("change",update);k(()=>{localStorage.setItem("theme",theme.value),update(),document.documentElement.dataset.theme=dark.
 value?"dark":"light"});var Boundary=class extends E{state={fault:null};componentDidCatch(fault){this.setState({fault}),reportError(fault)}render(){let{fault}=this.state;return fault?i(
@@ -62,11 +62,12 @@ url=base(api),command=`curl ${api.key_header&&`-H '${api.key_header}: ${made}' `
 {[api.key_header]:made}:{},credentials:"omit",referrerPolicy:"no-referrer"});setAnswer(`The gateway answered with status ${response.status}.`)}catch{setAnswer("\
 The browser could not reach the gateway. Try the line above in a terminal.")}};return i($,{children:[i("p",{children:["A first call of ",api.name,":"]}),i("pre",
 {class:"line",children:[i("code",{children:command}),i(Copy,{text:command,label:"Copy the command"})]}),facts.value?.try_it&&i("p",{class:"row",children:[i(Button,
-{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}var usagePath=application=>`applications/${encodeURIComponent(application.id)}/usage`;function endOf(key,used){let ends=[key.ends_unix_s,used?.keys.find(one=>one.
+{icon:"play",kind:"primary",onClick:()=>{send()},children:"Call it now"}),i("span",{role:"status",children:answer})]})]})}var pages2=null,fetched=()=>import("./later.js").then(found=>{pages2=found});function later(name){return function(props){let[failure,setFailure]=w(
+null),[,again]=w(0),Page=pages2?.[name];return S(()=>{Page||fetched().then(()=>again(turn=>turn+1),setFailure)},[]),failure?i(ErrorBox,{failure:"This page could\
+ not be loaded.",retry:()=>location.reload()}):Page?i(Page,{...props}):null}}var usagePath=application=>`applications/${encodeURIComponent(application.id)}/usage`;function endOf(key,used){let ends=[key.ends_unix_s,used?.keys.find(one=>one.
 id===key.id)?.state?.ends_unix_s??0].filter(one=>one>0);return ends.length>0?Math.min(...ends):0}function Usage({application,found}){let path=usagePath(application);
 if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let keys=found.value?.keys;if(!keys?.length)return null;let refusals=keys.flatMap(
-key=>key.refusals.map(refusal=>({key,refusal}))),save=async()=>{try{let link2=document.createElement("a");link2.href=URL.createObjectURL(new Blob([await get(`${path}\
-.csv`)],{type:"text/csv"})),link2.download="usage.csv",link2.click(),URL.revokeObjectURL(link2.href)}catch(failure){say("bad",failure.message)}},requests=key=>key.
+key=>key.refusals.map(refusal=>({key,refusal}))),save=async()=>{try{saveFile("usage.csv",await get(`${path}.csv`))}catch(failure){say("bad",failure.message)}},requests=key=>key.
 usage.reduce((sum,row)=>sum+row.requests,0),good=key=>key.usage.reduce((sum,row)=>sum+row.good,0);return i($,{children:[i(Panel,{title:"Usage",note:"last 30 day\
 s",actions:i($,{children:[i(Button,{icon:"refresh",kind:"quiet","aria-label":"Refresh",onClick:found.again}),i(Button,{icon:"download",onClick:()=>{save()},children:"\
 CSV"})]}),children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":"Usage of keys",children:i("table",{class:"plain",children:[i("thead",{children:i(
@@ -81,30 +82,32 @@ y are missing here."]})})]}),refusals.length>0&&i(Panel,{title:"Refused and fail
 abel":"Refused requests",children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"When"}),i("th",{scope:"\
 col",children:"Key"}),i("th",{scope:"col",children:"Request"}),i("th",{scope:"col",children:"Status"}),i("th",{scope:"col",children:"Why"})]})}),i("tbody",{children:refusals.
 map(({key,refusal},index)=>i("tr",{children:[i("td",{children:i(Ago,{at:refusal.unix_s})}),i("td",{children:i("code",{children:["…",key.tail]})}),i("td",{children:i(
-"code",{children:[refusal.method," ",refusal.path]})}),i("td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]};function Applications(){
-let found=useLoaded(()=>get("applications"),[]),teams=useLoaded(()=>get("teams"),[]),[adds,setAdds]=w(!1);if(found.failure)return i(ErrorBox,{failure:found.failure,
-retry:found.again});let list=found.value?.applications,team=id=>teams.value?.teams.find(one=>one.id===id)?.name??"";return i($,{children:[i("div",{class:"page-h\
-ead",children:[i("h1",{children:"Applications"}),i(Button,{icon:"plus",onClick:()=>setAdds(!0),children:"New application"})]}),list?.length===0&&i(Empty,{icon:"\
-key",title:"No applications yet",children:i(LinkButton,{href:"#/",children:"Find an API"})}),i("ul",{class:"cards",children:list?.map(one=>i("li",{class:"panel \
-card",children:[i("h2",{children:i("a",{href:link(["applications",one.id]),children:i("bdi",{children:one.name})})}),i("p",{children:i("small",{children:team(one.
-team)})}),i("p",{children:one.grants.map(grant=>i(Badge,{tone:STATES[grant.state][0],children:[grant.product,": ",STATES[grant.state][1]]},grant.id))})]},one.id))}),
-adds&&teams.value&&i(Add,{teams:teams.value.teams,close:()=>setAdds(!1)})]})}function Add({teams,close}){let[refused,setRefused]=w(null);return i(Dialog,{title:"\
-New application",close,children:i("form",{class:"stack",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);try{let made=await call(
-"POST","applications",{team:String(form.get("team")),name:String(form.get("name"))});go(link(["applications",made.id]))}catch(failure){setRefused(failure)}},children:[
-refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"Name",children:i("input",{name:"name",maxLength:100,required:!0,autofocus:!0})}),i(Field,{label:"T\
-eam",children:i("select",{name:"team",children:teams.map(team=>i("option",{value:team.id,children:team.name},team.id))})}),i("p",{class:"row end",children:i(Button,
-{type:"submit",kind:"primary",children:"Create"})})]})})}function ApplicationPage({id}){let found=useLoaded(()=>get(`applications/${encodeURIComponent(id)}`),[id,
-developer.value?.id]),products=useLoaded(()=>get("products"),[]),used=useLoaded(()=>found.value?.grants.some(grant=>grant.keys.length>0)?get(usagePath(found.value)):
-Promise.resolve({keys:[],unrecorded:[]}),[id,found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let application=found.value;
-if(!application)return null;let remove=async()=>{if(confirm(`Remove ${application.name}? Its keys stop working at once.`))try{await call("DELETE",`applications/${id}`),
-go("#/applications")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:i("bdi",{children:application.
-name})}),i(Button,{kind:"danger",icon:"trash",onClick:()=>{remove()},children:"Remove"})]}),application.grants.length===0&&i(Empty,{icon:"key",title:"No plans y\
-et",children:i(LinkButton,{href:"#/",children:"Find an API"})}),application.grants.map(grant=>i(GrantPanel,{application,grant,product:products.value?.products.find(
-one=>one.id===grant.product),used:used.value,again:found.again},grant.id)),application.grants.some(grant=>grant.keys.length>0)&&i(Usage,{application,found:used})]})}
-function GrantPanel({application,grant,product,used,again}){let[made,setMade]=w(null),[rotated,setRotated]=w(null),path=`applications/${application.id}/grants/${grant.
-id}`,run=async work=>{try{await work(),again()}catch(failure){say("bad",failure.message)}},shown=key=>setMade(remember(key,grant.product,application.name)),add=()=>run(
-async()=>shown(await call("POST",`${path}/keys`))),remove=key=>{confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)&&run(async()=>{await call(
-"DELETE",`${path}/keys/${key.id}`),forget(key.id)})},giveUp=()=>{confirm("Give this plan up? Its keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.
+"code",{children:[refusal.method," ",refusal.path]})}),i("td",{children:refusal.status||"none"}),i("td",{children:refusal.message||refusal.cause})]},index))})]})})})]})}var STATES={requested:["warn","waits for approval"],approved:["ok","approved"],rejected:["bad","rejected"],suspended:["bad","suspended"]},Costs=later("Costs"),hasPrice=product=>product.
+plans.some(plan=>plan.price!==null);function Applications(){let found=useLoaded(()=>get("applications"),[]),teams=useLoaded(()=>get("teams"),[]),products=useLoaded(
+()=>get("products"),[]),[adds,setAdds]=w(!1);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let list=found.value?.applications,team=id=>teams.
+value?.teams.find(one=>one.id===id)?.name??"";return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:"Applications"}),products.value?.products.
+some(hasPrice)&&i(LinkButton,{href:"#/invoices",children:"Invoices"}),i(Button,{icon:"plus",onClick:()=>setAdds(!0),children:"New application"})]}),list?.length===
+0&&i(Empty,{icon:"key",title:"No applications yet",children:i(LinkButton,{href:"#/",children:"Find an API"})}),i("ul",{class:"cards",children:list?.map(one=>i("\
+li",{class:"panel card",children:[i("h2",{children:i("a",{href:link(["applications",one.id]),children:i("bdi",{children:one.name})})}),i("p",{children:i("small",
+{children:team(one.team)})}),i("p",{children:one.grants.map(grant=>i(Badge,{tone:STATES[grant.state][0],children:[grant.product,": ",STATES[grant.state][1]]},grant.
+id))})]},one.id))}),adds&&teams.value&&i(Add,{teams:teams.value.teams,close:()=>setAdds(!1)})]})}function Add({teams,close}){let[refused,setRefused]=w(null);return i(
+Dialog,{title:"New application",close,children:i("form",{class:"stack",onSubmit:async event=>{event.preventDefault();let form=new FormData(event.currentTarget);
+try{let made=await call("POST","applications",{team:String(form.get("team")),name:String(form.get("name"))});go(link(["applications",made.id]))}catch(failure){setRefused(
+failure)}},children:[refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"Name",children:i("input",{name:"name",maxLength:100,required:!0,autofocus:!0})}),
+i(Field,{label:"Team",children:i("select",{name:"team",children:teams.map(team=>i("option",{value:team.id,children:team.name},team.id))})}),i("p",{class:"row en\
+d",children:i(Button,{type:"submit",kind:"primary",children:"Create"})})]})})}function ApplicationPage({id}){let found=useLoaded(()=>get(`applications/${encodeURIComponent(
+id)}`),[id,developer.value?.id]),products=useLoaded(()=>get("products"),[]),used=useLoaded(()=>found.value?.grants.some(grant=>grant.keys.length>0)?get(usagePath(
+found.value)):Promise.resolve({keys:[],unrecorded:[]}),[id,found.value]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let application=found.
+value;if(!application)return null;let remove=async()=>{if(confirm(`Remove ${application.name}? Its keys stop working at once.`))try{await call("DELETE",`applica\
+tions/${id}`),go("#/applications")}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"page-head",children:[i("h1",{children:i("bd\
+i",{children:application.name})}),i(Button,{kind:"danger",icon:"trash",onClick:()=>{remove()},children:"Remove"})]}),application.grants.length===0&&i(Empty,{icon:"\
+key",title:"No plans yet",children:i(LinkButton,{href:"#/",children:"Find an API"})}),application.grants.map(grant=>i(GrantPanel,{application,grant,product:products.
+value?.products.find(one=>one.id===grant.product),used:used.value,again:found.again},grant.id)),application.grants.some(grant=>grant.keys.length>0)&&i(Usage,{application,
+found:used}),products.value?.products.some(product=>hasPrice(product)&&application.grants.some(grant=>grant.product===product.id))&&i(Costs,{application})]})}function GrantPanel({
+application,grant,product,used,again}){let[made,setMade]=w(null),[rotated,setRotated]=w(null),path=`applications/${application.id}/grants/${grant.id}`,run=async work=>{
+try{await work(),again()}catch(failure){say("bad",failure.message)}},shown=key=>setMade(remember(key,grant.product,application.name)),add=()=>run(async()=>shown(
+await call("POST",`${path}/keys`))),remove=key=>{confirm(`Remove the key that ends with ${key.tail}? It stops working at once.`)&&run(async()=>{await call("DELE\
+TE",`${path}/keys/${key.id}`),forget(key.id)})},giveUp=()=>{confirm("Give this plan up? Its keys stop working at once.")&&run(()=>call("DELETE",path))},plan=product?.
 plans.find(one=>one.id===grant.plan)?.name??grant.plan,[tone,words]=STATES[grant.state];return i(Panel,{title:product?.name??grant.product,note:plan,actions:i($,
 {children:[i(Badge,{tone,children:words}),grant.state==="approved"&&i(Button,{icon:"plus",onClick:()=>{add()},children:"New key"}),grant.state!=="suspended"&&i(
 Button,{kind:"quiet",icon:"trash","aria-label":`Give up ${product?.name??grant.product}`,onClick:giveUp})]}),children:[grant.answer&&i("p",{class:"body",children:[
@@ -118,52 +121,54 @@ close,done}){let[refused,setRefused]=w(null);return i(Dialog,{title:"Rotate the 
 let form=new FormData(event.currentTarget);try{done(await call("POST",path,{overlap_s:Number(form.get("overlap"))}))}catch(failure){setRefused(failure)}},children:[
 refused!==null&&i(ErrorBox,{failure:refused}),i(Field,{label:"The old key goes on working for",children:i("select",{name:"overlap",children:[i("option",{value:"\
 3600",children:"an hour"}),i("option",{value:"86400",selected:!0,children:"a day"}),i("option",{value:"604800",children:"a week"}),i("option",{value:"2592000",children:"\
-30 days"}),i("option",{value:"0",children:"no time"})]})}),i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:"Make a new key"})})]})})}var pages2=null;function later(name){return function(props){let[failure,setFailure]=w(null),[,again]=w(0),Page=pages2?.[name];return S(()=>{Page||import("./later.js").
-then(found=>{pages2=found,again(turn=>turn+1)},setFailure)},[]),failure?i(ErrorBox,{failure:"This page could not be loaded.",retry:()=>location.reload()}):Page?
-i(Page,{...props}):null}}var Markdown=later("Markdown"),KINDS={openapi:"OpenAPI",graphql:"GraphQL",mcp:"MCP"};function Catalogue(){let found=useLoaded(()=>get("products"),[developer.value?.
+30 days"}),i("option",{value:"0",children:"no time"})]})}),i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",children:"Make a new key"})})]})})}var Markdown=later("Markdown"),KINDS={openapi:"OpenAPI",graphql:"GraphQL",mcp:"MCP"};function Catalogue(){let found=useLoaded(()=>get("products"),[developer.value?.
 id]);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let products=found.value?.products;return i($,{children:[i("h1",{class:"page",
 children:"APIs"}),products?.length===0&&i(Empty,{icon:"api",title:"Nothing is published yet",children:!developer.value&&i($,{children:["Some APIs may be shown o\
 nly to those who ",i("a",{href:"#/sign-in",children:"sign in"}),"."]})}),i("ul",{class:"cards",children:products?.map(product=>i("li",{class:"panel card",children:[
 i("h2",{children:i("a",{href:link(["products",product.id]),children:product.name})}),i("p",{children:product.summary}),i("p",{children:product.apis.map(api=>i(Badge,
-{tone:"muted",children:KINDS[api.kind]??api.name},api.id))})]},product.id))})]})}function ProductPage({id}){let found=useLoaded(()=>get(`products/${segment(id)}`),
-[id,developer.value?.id]),[asked,setAsked]=w(null);if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let product=found.value;return product?
-i($,{children:[i("h1",{class:"page",children:product.name}),product.summary&&i("p",{class:"lead",children:product.summary}),product.description&&i(Panel,{class:"\
-prose",children:i(Markdown,{text:product.description})}),i(Panel,{title:"Plans",children:i("ul",{class:"body rows",children:[product.plans.map(plan=>i("li",{children:[
-i("div",{children:[i("strong",{children:plan.name}),i("small",{children:plan.summary})]}),!plan.is_automatic&&i(Badge,{tone:"muted",children:"needs approval"}),
+{tone:"muted",children:KINDS[api.kind]??api.name},api.id))})]},product.id))})]})}function ProductPage({id}){let found=useLoaded(async()=>{let renderer=fetched().
+catch(()=>{}),product2=await get(`products/${segment(id)}`);return product2.description&&await renderer,product2},[id,developer.value?.id]),[asked,setAsked]=w(null);
+if(found.failure)return i(ErrorBox,{failure:found.failure,retry:found.again});let product=found.value;return product?i($,{children:[i("h1",{class:"page",children:product.
+name}),product.summary&&i("p",{class:"lead",children:product.summary}),product.description&&i(Panel,{class:"prose",children:i(Markdown,{text:product.description})}),
+i(Panel,{title:"Plans",children:i("ul",{class:"body rows",children:[product.plans.map(plan=>i("li",{children:[i("div",{children:[i("strong",{children:plan.name}),
+i("small",{children:plan.summary}),plan.price&&i("small",{children:inWords(plan.price)})]}),!plan.is_automatic&&i(Badge,{tone:"muted",children:"needs approval"}),
 i(Button,{kind:"primary",onClick:()=>developer.value?setAsked(plan):go("#/sign-in"),children:["Choose ",plan.name]})]},plan.id)),product.plans.length===0&&i("li",
 {children:"There are no plans to choose from."})]})}),i(Panel,{title:"APIs",children:i("ul",{class:"body rows",children:product.apis.map(api=>i("li",{children:[
 i("div",{children:[i("strong",{children:api.name}),i("small",{children:i("code",{children:api.listen_path})})]}),i(Badge,{tone:"muted",children:KINDS[api.kind]??
 "HTTP"}),i("a",{href:link(["products",product.id,"apis",api.id]),children:["Documentation of ",api.name]})]},api.id))})}),asked&&i(Ask,{product,plan:asked,close:()=>setAsked(
-null)})]}):null}function Ask({product,plan,close}){let found=useLoaded(()=>get("applications"),[plan.id]),[made,setMade]=w(null),[refused,setRefused]=w(null),[busy,
-setBusy]=w(!1),applications=found.value?.applications.filter(one=>!one.grants.some(grant=>grant.product===product.id&&grant.state!=="rejected"));if(made)return i(
-NewKey,{made,api:product.apis[0],close:()=>go(link(["applications",made.application]))});let send=async event=>{event.preventDefault();let form=new FormData(event.
-currentTarget);setBusy(!0),setRefused(null);try{let chosen=String(form.get("application")??""),{id:application,name}=applications?.find(one=>one.id===chosen)??await call(
-"POST","applications",{team:developer.value?.teams[0],name:String(form.get("name")??"")}),{grant}=await call("POST",`applications/${application}/grants`,{product:product.
-id,plan:plan.id,reason:String(form.get("reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let key=remember(await call("POST",`\
-applications/${application}/grants/${grant}/keys`),product.id,name);setMade({...key,application})}catch(failure){setRefused(failure)}finally{setBusy(!1)}};return i(
-Dialog,{title:`${product.name}: ${plan.name}`,close,children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{failure:refused}),applications&&
-applications.length>0&&i(Field,{label:"Application",children:i("select",{name:"application",children:[applications.map(one=>i("option",{value:one.id,children:one.
-name},one.id)),i("option",{value:"",children:"A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",{name:"name",maxLength:100,value:`\
-My ${product.name} application`,required:!0})}),!plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("textarea",{name:"reason",rows:3,maxLength:1e3})}),
-i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?"Get a key":"Ask for access"})})]})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),Search=later("Search");function Frame(){let{parts}=route.value,[menu,setMenu]=w(
-!1);if(S(()=>{setMenu(!1),document.title=[facts.value?.name].filter(Boolean).join(" - ")},[route.value,facts.value]),silent.value)return i("main",{class:"door",
-children:i(Note,{tone:"bad",icon:"alert",actions:i(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value})});if(!facts.value)return null;let at=parts[0]??
-"",current=place=>place===at||place===""&&at==="products"?"page":void 0;return i("div",{class:"portal",children:[i("a",{class:"skip",href:"#content",onClick:event=>{
-event.preventDefault(),document.getElementById("content")?.focus()},children:"Skip to the content"}),i("header",{class:"bar-top",children:[i("a",{class:"brand",
-href:"#/",children:[facts.value.has_logo&&i("img",{src:"logo",alt:""}),facts.value.name]}),i(Button,{class:"menu",icon:"menu",kind:"quiet","aria-label":"Menu","\
-aria-expanded":menu,onClick:()=>setMenu(!menu)}),i("nav",{"aria-label":"Pages",class:menu?"open":"",children:[i("a",{href:"#/","aria-current":current(""),children:"\
-APIs"}),pages.value.map(page=>i("a",{href:link(["pages",page.id]),"aria-current":at==="pages"&&parts[1]===page.id?"page":void 0,children:page.title},page.id)),developer.
-value&&i("a",{href:"#/applications","aria-current":current("applications"),children:"Applications"}),developer.value&&i("a",{href:"#/teams","aria-current":current(
-"teams"),children:"Teams"}),i("a",{href:"#/search","aria-current":current("search"),children:"Search"})]}),i("div",{class:"who-is",children:[i(Button,{icon:dark.
-value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light colours":"Dark colours",onClick:()=>{theme.value=dark.value?"light":"dark"}}),developer.value?i($,
-{children:[i(LinkButton,{kind:"quiet",icon:"client",href:"#/account",children:i("bdi",{children:developer.value.name})}),i(Button,{icon:"out",kind:"quiet","aria\
--label":"Sign out",onClick:()=>{signOut()}})]}):i($,{children:[i(LinkButton,{kind:"quiet",href:"#/sign-in",children:"Sign in"}),facts.value.signs_up&&i(LinkButton,
-{kind:"primary",href:"#/sign-up",children:"Sign up"})]})]})]}),i("main",{id:"content",tabIndex:-1,children:i(Boundary,{children:view(parts)},parts.join("/"))})]})}
-function view(parts){let[place="",one="",more="",third=""]=parts,inside=page=>developer.value?page:i(SignIn,{});switch(place){case"":return i(Catalogue,{});case"\
-products":return more==="apis"?i(ApiDocument,{product:one,api:third}):i(ProductPage,{id:one});case"pages":return i(GuidePage,{id:one});case"search":return i(Search,
-{});case"sign-in":return developer.value?i(Catalogue,{}):i(SignIn,{});case"sign-up":return i(SignUp,{});case"forgotten":return i(Forgotten,{});case"welcome":return i(
-Welcome,{token:one});case"connect":return i(Connect,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(one?i(ApplicationPage,
-{id:one}):i(Applications,{}));case"teams":return inside(i(Teams,{}));case"account":return inside(i(Account,{}));default:return i(Missing,{})}}function Missing({
-failure}){let words=failure instanceof Failure?failure.message:"There is no such page";return i($,{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,
-children:i(LinkButton,{href:"#/",children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
+null)})]}):null}function inWords({currency,per_month,per_call,free_calls}){let is=amount=>/[1-9]/.test(amount),calls=free_calls>0?`a call after ${count(free_calls)}\
+ free ones in a month`:"a call";return[is(per_month)&&`${per_month} ${currency} a month`,is(per_call)&&`${per_call} ${currency} ${calls}`].filter(Boolean).join(
+", ")||"free of charge"}function Ask({product,plan,close}){let found=useLoaded(()=>get("applications"),[plan.id]),[made,setMade]=w(null),[refused,setRefused]=w(
+null),[busy,setBusy]=w(!1),applications=found.value?.applications.filter(one=>!one.grants.some(grant=>grant.product===product.id&&grant.state!=="rejected"));if(made)
+return i(NewKey,{made,api:product.apis[0],close:()=>go(link(["applications",made.application]))});let send=async event=>{event.preventDefault();let form=new FormData(
+event.currentTarget);setBusy(!0),setRefused(null);try{let chosen=String(form.get("application")??""),{id:application,name}=applications?.find(one=>one.id===chosen)??
+await call("POST","applications",{team:developer.value?.teams[0],name:String(form.get("name")??"")}),{grant}=await call("POST",`applications/${application}/gran\
+ts`,{product:product.id,plan:plan.id,reason:String(form.get("reason")??"")});if(!plan.is_automatic)return go(link(["applications",application]));let key=remember(
+await call("POST",`applications/${application}/grants/${grant}/keys`),product.id,name);setMade({...key,application})}catch(failure){setRefused(failure)}finally{
+setBusy(!1)}};return i(Dialog,{title:`${product.name}: ${plan.name}`,close,children:i("form",{class:"stack",onSubmit:send,children:[refused!==null&&i(ErrorBox,{
+failure:refused}),applications&&applications.length>0&&i(Field,{label:"Application",children:i("select",{name:"application",children:[applications.map(one=>i("o\
+ption",{value:one.id,children:one.name},one.id)),i("option",{value:"",children:"A new one"})]})}),i(Field,{label:"Name of a new application",children:i("input",
+{name:"name",maxLength:100,value:`My ${product.name} application`,required:!0})}),!plan.is_automatic&&i(Field,{label:"What do you need it for?",children:i("text\
+area",{name:"reason",rows:3,maxLength:1e3})}),i("p",{class:"row end",children:i(Button,{type:"submit",kind:"primary",disabled:busy||!found.value,children:plan.is_automatic?
+"Get a key":"Ask for access"})})]})})}var GuidePage=later("GuidePage"),ApiDocument=later("ApiDocument"),Teams=later("Teams"),InvoicesPage=later("InvoicesPage"),Search=later("Search");function Frame(){
+let{parts}=route.value,[menu,setMenu]=w(!1);if(S(()=>{setMenu(!1),document.title=[facts.value?.name].filter(Boolean).join(" - ")},[route.value,facts.value]),silent.
+value)return i("main",{class:"door",children:i(Note,{tone:"bad",icon:"alert",actions:i(Button,{onClick:()=>{load()},children:"Retry"}),children:silent.value})});
+if(!facts.value)return null;let at=parts[0]??"",current=place=>place===at||place===""&&at==="products"?"page":void 0;return i("div",{class:"portal",children:[i(
+"a",{class:"skip",href:"#content",onClick:event=>{event.preventDefault(),document.getElementById("content")?.focus()},children:"Skip to the content"}),i("header",
+{class:"bar-top",children:[i("a",{class:"brand",href:"#/",children:[facts.value.has_logo&&i("img",{src:"logo",alt:""}),facts.value.name]}),i(Button,{class:"menu",
+icon:"menu",kind:"quiet","aria-label":"Menu","aria-expanded":menu,onClick:()=>setMenu(!menu)}),i("nav",{"aria-label":"Pages",class:menu?"open":"",children:[i("a",
+{href:"#/","aria-current":current(""),children:"APIs"}),pages.value.map(page=>i("a",{href:link(["pages",page.id]),"aria-current":at==="pages"&&parts[1]===page.id?
+"page":void 0,children:page.title},page.id)),developer.value&&i("a",{href:"#/applications","aria-current":current("applications"),children:"Applications"}),developer.
+value&&i("a",{href:"#/teams","aria-current":current("teams"),children:"Teams"}),i("a",{href:"#/search","aria-current":current("search"),children:"Search"})]}),i(
+"div",{class:"who-is",children:[i(Button,{icon:dark.value?"sun":"moon",kind:"quiet","aria-label":dark.value?"Light colours":"Dark colours",onClick:()=>{theme.value=
+dark.value?"light":"dark"}}),developer.value?i($,{children:[i(LinkButton,{kind:"quiet",icon:"client",href:"#/account",children:i("bdi",{children:developer.value.
+name})}),i(Button,{icon:"out",kind:"quiet","aria-label":"Sign out",onClick:()=>{signOut()}})]}):i($,{children:[i(LinkButton,{kind:"quiet",href:"#/sign-in",children:"\
+Sign in"}),facts.value.signs_up&&i(LinkButton,{kind:"primary",href:"#/sign-up",children:"Sign up"})]})]})]}),i("main",{id:"content",tabIndex:-1,children:i(Boundary,
+{children:view(parts)},parts.join("/"))})]})}function view(parts){let[place="",one="",more="",third=""]=parts,inside=page=>developer.value?page:i(SignIn,{});switch(place){case"":
+return i(Catalogue,{});case"products":return more==="apis"?i(ApiDocument,{product:one,api:third}):i(ProductPage,{id:one});case"pages":return i(GuidePage,{id:one});case"\
+search":return i(Search,{});case"sign-in":return developer.value?i(Catalogue,{}):i(SignIn,{});case"sign-up":return i(SignUp,{});case"forgotten":return i(Forgotten,
+{});case"welcome":return i(Welcome,{token:one});case"connect":return i(Connect,{token:one});case"password":return i(Password,{token:one});case"applications":return inside(
+one?i(ApplicationPage,{id:one}):i(Applications,{}));case"invoices":return inside(i(InvoicesPage,{}));case"teams":return inside(i(Teams,{}));case"account":return inside(
+i(Account,{}));default:return i(Missing,{})}}function Missing({failure}){let words=failure instanceof Failure?failure.message:"There is no such page";return i($,
+{children:[i("h1",{class:"sr",children:words}),i(Empty,{title:words,children:i(LinkButton,{href:"#/",children:"All APIs"})})]})}own.header="X-Tollgate-Portal";function App(){return S(()=>{load()},[ended.value]),i($,{children:[i(Frame,{}),i(Toasts,{})]})}var root=document.getElementById("\
 app");root&&he(i(App,{}),root);

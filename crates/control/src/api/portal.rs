@@ -2,6 +2,7 @@
 
 mod applications;
 mod developers;
+mod invoices;
 mod published;
 
 use super::Control;
@@ -72,6 +73,8 @@ pub(super) fn endpoints() -> OpenApiRouter<Arc<Control>> {
         .routes(routes!(applications::usage))
         .routes(routes!(applications::decide))
         .routes(routes!(developers::teams))
+        .routes(routes!(invoices::months))
+        .routes(routes!(invoices::invoice))
         .routes(routes!(developers::developers))
         .routes(routes!(developers::suspend, developers::remove_developer))
 }

@@ -305,6 +305,7 @@ fn question(parameters: &Parameters<'_>, now: SystemTime) -> Result<(UsageQuesti
         to: to.div_euclid(60) + i64::from(to.rem_euclid(60) > 0),
         api: text("api_id").map(str::to_owned),
         key: text("key").map(str::to_owned),
+        keys: Vec::new(),
         path: text("path").map(str::to_owned),
         version: text("version").map(str::to_owned),
         method: text("method").map(str::to_ascii_uppercase),

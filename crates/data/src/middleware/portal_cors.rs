@@ -1,41 +1,47 @@
-//! Requests that pages of the developer portal make to try an API. Reads `tollgate.portal.url` and `tollgate.portal.try_it` of the configuration. The
-//! portal's own origin gets 204 for a preflight request, and may read responses; cookies are never allowed. Requests of other origins pass unchanged.
+//! Requests that pages of the developer portal make to try an API. Reads `tollgate.portal.url` and `tollgate.portal.try_it` of the configuration. For
+//! APIs in a product, the portal's own origin gets 204 for a preflight request, and may read responses; cookies are never allowed. Requests of other
+//! origins, and those to other APIs, pass unchanged.
 
 use super::cross_origin::{OWN, preflight_method};
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::header_change::HeaderChange;
+use crate::tried_apis::TriedApis;
 use tollgate_http::{KnownHeader, is_token, is_value};
 
 /// Seconds for which a browser remembers the answer to a preflight request.
 const MAX_AGE_S: &str = "600";
 
 /// Answers preflight requests, before an API's own rules for other origins would.
-pub(super) struct PortalPreflight(String);
+pub(super) struct PortalPreflight(PortalTries);
 
 /// Lets the portal read responses, whatever an API's own rules say of its origin.
-pub(super) struct PortalReads(String);
+pub(super) struct PortalReads(PortalTries);
+
+/// Whether the portal may try an API.
+struct PortalTries {
+    apis: TriedApis,
+    api: String,
+}
 
 impl PortalPreflight {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let origin = source.context.settings.answers.portal_origin.clone()?;
-        Some(Box::new(PortalPreflight(origin)))
+        Some(Box::new(PortalPreflight(PortalTries::of(source)?)))
     }
 }
 
 impl PortalReads {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        let origin = source.context.settings.answers.portal_origin.clone()?;
-        Some(Box::new(PortalReads(origin)))
+        Some(Box::new(PortalReads(PortalTries::of(source)?)))
     }
 }
 
 impl Middleware for PortalPreflight {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        let Some(method) = preflight_method(exchange).filter(|_| is_from(exchange, &self.0)) else { return Step::Next };
+        let Some(method) = preflight_method(exchange).filter(|_| self.0.is_from(exchange)) else { return Step::Next };
         let headers = exchange.request.headers.get("access-control-request-headers").unwrap_or_default();
         let mut changes = vec![
-            set("Access-Control-Allow-Origin", self.0.as_bytes()),
+            set("Access-Control-Allow-Origin", self.0.apis.origin.as_bytes()),
             set("Access-Control-Max-Age", MAX_AGE_S.as_bytes()),
             HeaderChange::Add("Vary".into(), b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers".to_vec()),
         ];
@@ -53,10 +59,10 @@ impl Middleware for PortalPreflight {
 
 impl Middleware for PortalReads {
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
-        if is_from(exchange, &self.0) {
+        if self.0.is_from(exchange) {
             let removed = OWN.iter().map(|name| HeaderChange::Remove((*name).into()));
             let own = [
-                set("Access-Control-Allow-Origin", self.0.as_bytes()),
+                set("Access-Control-Allow-Origin", self.0.apis.origin.as_bytes()),
                 set("Access-Control-Expose-Headers", b"*"),
                 HeaderChange::Add("Vary".into(), b"Origin".to_vec()),
             ];
@@ -66,8 +72,17 @@ impl Middleware for PortalReads {
     }
 }
 
-fn is_from(exchange: &Exchange<'_>, portal: &str) -> bool {
-    exchange.received().known(KnownHeader::Origin).is_some_and(|origin| origin.eq_ignore_ascii_case(portal.as_bytes()))
+impl PortalTries {
+    fn of(source: &MiddlewareSource<'_, '_>) -> Option<Self> {
+        let apis = source.context.settings.answers.tried_apis.clone()?;
+        Some(PortalTries { apis, api: source.definition.api_id.clone() })
+    }
+
+    /// Whether a request comes from the portal's pages, and they may send it.
+    fn is_from(&self, exchange: &Exchange<'_>) -> bool {
+        let origin = exchange.received().known(KnownHeader::Origin);
+        origin.is_some_and(|origin| origin.eq_ignore_ascii_case(self.apis.origin.as_bytes())) && self.apis.has(&self.api)
+    }
 }
 
 fn set(name: &str, value: &[u8]) -> HeaderChange {

@@ -142,9 +142,10 @@ fn a_request_that_was_held_often_enough_is_refused() {
 
 #[test]
 fn a_quota_counts_down_and_then_refuses() {
+    // The gateway's clock stands still from its start on.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let (upstream, gateway) = start(json!({}));
     let key = create(&gateway, &session(json!({"quota_max": 3, "quota_renewal_rate": 3600})));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let mut resets = Vec::new();
     for left in ["2", "1", "0"] {
         let response = call(&gateway, "/a/", &key);
@@ -362,4 +363,23 @@ fn a_caller_can_ask_for_its_limits_without_using_them_up() {
     }
     assert_eq!(upstream.requests(), 1);
     assert_eq!(gateway.get("/a/tyk/rate-limits/").status, 401);
+}
+
+#[test]
+fn keys_that_name_the_same_use_one_quota() {
+    let (_upstream, gateway) = start(json!({}));
+    let session = |owner: &str, quota_max: i64| {
+        let limits = json!({"quota_max": quota_max, "quota_renewal_rate": 3600, "meta_data": {"tollgate_quota": owner}});
+        create(&gateway, &session(limits))
+    };
+    let status = |key: &str| call(&gateway, "/a/", key).status;
+    let (first, second, other) = (session("team", 3), session("team", 3), session("other", 3));
+    assert_eq!([&first, &second, &first, &second, &first, &other].map(|key| status(key)), [200, 200, 200, 403, 403, 200]);
+    // One that is made later goes on with what is left; by its own limit.
+    assert_eq!([session("team", 3), session("team", 5)].map(|key| status(&key)), [403, 200]);
+    assert_eq!(gateway.control("DELETE", &format!("/tyk/keys/{first}"), "").status, 200);
+    assert_eq!([&second, &other].map(|key| status(key)), [403, 200], "a key that is gone has used its part");
+    // Without a name, each key has a quota of its own.
+    let own = [session("", 1), session("", 1)];
+    assert_eq!(own.each_ref().map(|key| status(key)), [200, 200]);
 }

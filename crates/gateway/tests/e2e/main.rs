@@ -179,6 +179,7 @@ mod portal_calls;
 mod portal_clients;
 mod portal_documents;
 mod portal_host;
+mod portal_invoices;
 mod portal_providers;
 mod portal_sync;
 mod portal_tools;

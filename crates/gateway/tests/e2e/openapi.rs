@@ -198,7 +198,8 @@ pub(crate) fn prepared_with(more: Value, variables: &[(&str, &str)]) -> Stage {
     let mut ada = Caller::invited(&stage.gateway, stage.portal, "ada@example.com");
     let grant = ada.granted("gold");
     let parts: Vec<&str> = grant.split('/').collect();
-    stage.made = vec![("application", parts[3].to_owned()), ("grant", parts[5].to_owned())];
+    let team = parts[3].split('-').next().expect("a team");
+    stage.made = vec![("application", parts[3].to_owned()), ("grant", parts[5].to_owned()), ("team", team.to_owned())];
     stage
 }
 

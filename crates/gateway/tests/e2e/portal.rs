@@ -123,8 +123,14 @@ pub(crate) fn stage_of(smtp: Option<&Smtp>, more: Value, shop: impl Fn(&Upstream
         "name": "Shop", "summary": "Orders and articles", "apis": ["shop"], "is_public": true,
         "description": "# Orders\n\nSee [the page](#/pages/start). <script>alert(1)</script> [bad](javascript:alert(1))",
         "plans": [
-            {"id": "free", "name": "Free", "summary": "1,000 requests a minute", "policy": "gold", "approval": "automatic"},
-            {"id": "large", "name": "Large", "policy": "silver", "approval": "manual"},
+            {
+                "id": "free", "name": "Free", "summary": "1,000 requests a minute", "policy": "gold", "approval": "automatic",
+                "price": {"currency": "EUR", "per_call": "0.002", "free_calls": 5},
+            },
+            {
+                "id": "large", "name": "Large", "policy": "silver", "approval": "manual",
+                "price": {"currency": "EUR", "per_month": "49"},
+            },
         ],
     });
     stage.control("PUT", "/tyk/portal/products/shop", &product);
@@ -390,6 +396,7 @@ fn every_page_fits_every_screen() {
     let inside = [
         ("applications", "#/applications"),
         ("application", &application),
+        ("invoices", "#/invoices"),
         ("document", document),
         ("teams", "#/teams"),
         ("account", "#/account"),

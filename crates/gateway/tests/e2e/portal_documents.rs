@@ -200,3 +200,79 @@ fn a_search_finds_operations_fields_and_descriptions() {
     tab.wait("document.activeElement?.innerText?.includes('/orders')");
     assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
 }
+
+/// A schema with everything that is shown, in which all texts are hostile.
+fn graph_schema() -> String {
+    let fields: String = (0..400).map(|at| format!("  f{at}(a: Int = 1): Wide\n")).collect();
+    format!(
+        r#"
+"""{EVIL}"""
+type Query {{
+  "The `orders` of a customer"
+  orders(first: Int = 10, "Only {{these}}" where: Filter = {{state: [OPEN, PAID]}}): [Order!]!
+  old: String @deprecated(reason: "Use **orders**")
+}}
+interface Node {{ id: ID! }}
+type Order implements Node {{ id: ID! parent: Order found: Found }}
+union Found = Order | Wide
+enum State {{ OPEN "It is paid" PAID GONE @deprecated(reason: "No more") }}
+input Filter {{ state: [State!] }}
+"{EVIL}" type Wide {{ {fields} }}
+"#
+    )
+}
+
+#[test]
+fn a_graphql_schema_is_shown_by_its_types_which_lead_to_each_other() {
+    let Some(mut browser) = Browser::start() else { return };
+    let graph = json!({"enabled": true, "execution_mode": "proxyOnly", "version": "2", "schema": graph_schema()});
+    let stage = stage_of(None, json!({}), |upstream| keyed("shop", upstream).set("graphql", graph.clone()));
+    let mut tab = browser.tab();
+    tab.open_page(&stage.page("#/products/shop/apis/shop"));
+    tab.see("Query");
+    for said in [
+        "type Query",
+        "orders [Order!]!",
+        "The orders of a customer",
+        "first Int default 10",
+        "where Filter default {state: [OPEN, PAID]}",
+        "old String deprecated",
+        "Use orders",
+    ] {
+        tab.wait(&format!("document.querySelector('main').innerText.replace(/\\s+/g, ' ').includes({})", json!(said)));
+    }
+    let main = |said: &str| {
+        format!("document.activeElement?.closest('details')?.innerText.replace(/\\s+/g, ' ').includes({})", json!(said))
+    };
+    // From type to type, by what is written.
+    tab.click("li code a", "[Order!]!");
+    tab.wait(&main("type Order Has the fields of Node."));
+    tab.click("details[data-type=Order] li code a", "Found");
+    tab.wait(&main("union Found One of Order, Wide."));
+    tab.click("nav[aria-label=Types] a", "State");
+    tab.wait(&main("PAID It is paid GONE deprecated No more"));
+    tab.click("nav[aria-label=Types] a", "Wide");
+    tab.wait("document.querySelectorAll('details[data-type=Wide] li > code').length > 300");
+    let shown = tab.eval("document.querySelectorAll('main li').length").as_u64().unwrap();
+    assert!(shown <= 3_000, "{shown}");
+    tab.see("not all of it is shown here");
+    assert_eq!(tab.eval("window.ran === undefined"), json!(true));
+    assert_eq!(tab.eval("document.querySelectorAll('main img, main script, main a[href^=javascript]').length"), json!(0));
+    tab.fill("Find a type or field", "state");
+    tab.wait("document.querySelectorAll('details.operation').length === 2");
+    tab.fill("Find a type or field", "");
+    for (width, dark) in [(1280, false), (375, true)] {
+        tab.screen(width, 740, dark);
+        tab.open_page(&stage.page("#/products/shop/apis/shop?type=Order"));
+        tab.wait(&main("type Order"));
+        assert_eq!(tab.eval("document.documentElement.scrollWidth > innerWidth"), json!(false), "at {width}");
+        tab.screenshot(&format!("portal-schema-{width}"));
+        expect_accessible(&mut tab);
+    }
+    // A field that a search finds leads to its type.
+    tab.open_page(&stage.page("#/search"));
+    tab.fill("Words", "order.parent");
+    tab.click(".cards a", "Order.parent");
+    tab.wait(&main("type Order"));
+    assert!(tab.complaints.is_empty(), "{:#?}", tab.complaints);
+}

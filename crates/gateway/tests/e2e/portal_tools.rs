@@ -66,6 +66,16 @@ fn a_visitor_sees_the_tools_that_their_plan_allows_and_nothing_of_a_server_runs(
         expect_accessible(&mut tab);
     }
     assert_eq!(tab.eval("document.body.innerText.includes('drop_everything')"), json!(false));
+    // What the server has told is found by a search, which leads to it.
+    if tab.eval("document.querySelector('button.menu')?.checkVisibility()") == json!(true) {
+        tab.click("button", "Menu");
+    }
+    tab.click("nav[aria-label=Pages] a", "Search");
+    tab.fill("Words", "drop_everything");
+    tab.see("Nothing found");
+    tab.fill("Words", "order javascript");
+    tab.click(".cards a", "order");
+    tab.wait("document.activeElement?.closest('details[open]')?.innerText.includes('sku *')");
     assert_eq!(tab.eval("window.ran === undefined"), json!(true));
     assert_eq!(tab.eval("document.querySelectorAll('main img, main script, main a[href^=javascript]').length"), json!(0));
     // The refused request is the only complaint.

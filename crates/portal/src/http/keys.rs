@@ -10,12 +10,13 @@ use crate::refusal::PortalRefusal;
 use serde::Deserialize;
 use serde_json::json;
 use tollgate_access::secret::random_text;
+use tollgate_model::session::QUOTA_OF;
 
 /// How long two keys may work at the same time.
 const OVERLAP_S_MAX: u64 = 30 * 24 * 3600;
 /// How long they do if nobody says otherwise.
 const OVERLAP_S: u64 = 24 * 3600;
-/// Keys of a grant that are made in a day: each begins with a quota of its own.
+/// Keys of a grant that are made in a day.
 const MADE_PER_DAY_MAX: u32 = 30;
 const DAY_S: u64 = 24 * 3600;
 /// Characters at the end of a key that lists show.
@@ -97,6 +98,8 @@ async fn make(
         ("portal_product", product.id.clone()),
         ("portal_plan", plan.id.clone()),
         ("portal_developer", developer.mail.clone()),
+        // Keys come and go; what is left of the quota is that of the application.
+        (QUOTA_OF, format!("portal-{}-{}", id.text(), product.id)),
     ];
     let meta_data = meta_data.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     let own_id = random_text().map_err(PortalRefusal::failed)?;
@@ -126,7 +129,11 @@ async fn make(
         grant.keys.push(key.clone());
         Ok(grant)
     };
-    let added = portal.change_grant(id, grant_id, add).await;
+    let noted = portal.note_grant((id, application), (grant_id, grant), &product, Some((&key.id, &key.listed_id))).await;
+    let added = match noted {
+        Ok(()) => portal.change_grant(id, grant_id, add).await,
+        Err(refusal) => Err(refusal),
+    };
     // Whoever was suspended before the key was noted has no key; whoever is suspended after it has their noted keys stopped.
     let is_suspended = Developer::read(&portal.documents, &developer.id()).await?.is_none_or(|developer| developer.is_suspended);
     match added {

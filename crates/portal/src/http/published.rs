@@ -68,6 +68,7 @@ fn shown(call: &PortalCall, product: &ApiProduct) -> Value {
                 "name": plan.name,
                 "summary": plan.summary,
                 "is_automatic": plan.approval == PlanApproval::Automatic,
+                "price": plan.price,
             })
         })
         .collect();

@@ -3,7 +3,10 @@
 use super::{PortalAnswer, PortalCall, PortalResult};
 use crate::catalogue::{self, ApiProduct};
 use crate::door::PublishedApi;
+use crate::portal::Portal;
+use crate::search_index::SearchAnswers;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Operations and fields of all APIs together; a page searches them itself.
 const ENTRIES_MAX: usize = 5_000;
@@ -13,19 +16,30 @@ const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "op
 
 /// Everything that the caller may find.
 pub(super) async fn index(call: PortalCall) -> PortalResult {
-    let products = catalogue::all::<ApiProduct>(&call.portal.documents).await?;
+    let portal = &call.portal;
+    let versions = (portal.published_version().await?, portal.door.version());
+    let compute = async {
+        let products = catalogue::all::<ApiProduct>(&portal.documents).await?;
+        let of_those = |sees_all: bool| Arc::from(format!("{}\n", found(portal, &products, sees_all)));
+        Ok(SearchAnswers { public: of_those(false), all: of_those(true) })
+    };
+    let answers = portal.search.answers(versions, compute).await?;
+    Ok(PortalAnswer::json_text(if call.developer.is_some() { answers.all } else { answers.public }))
+}
+
+fn found(portal: &Portal, products: &[ApiProduct], sees_all: bool) -> Value {
     let mut left = ENTRIES_MAX;
     let mut list = Vec::new();
-    for product in products.iter().filter(|product| !product.is_draft && call.sees(product.is_public)) {
+    for product in products.iter().filter(|product| !product.is_draft && (product.is_public || sees_all)) {
         let mut apis = Vec::new();
-        for api in product.apis.iter().filter_map(|id| call.portal.door.api(id)) {
+        for api in product.apis.iter().filter_map(|id| portal.door.api(id)) {
             let (operations, fields) = entries(&api, left);
             left = left.saturating_sub(operations.len() + fields.len());
             apis.push(json!({"id": api.id, "operations": operations, "fields": fields}));
         }
         list.push(json!({"id": product.id, "description": product.description, "apis": apis}));
     }
-    Ok(PortalAnswer::of(json!({ "products": list })))
+    json!({ "products": list })
 }
 
 fn entries(api: &PublishedApi, most: usize) -> (Vec<Value>, Vec<String>) {

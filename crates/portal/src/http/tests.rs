@@ -3,11 +3,15 @@
 mod attacks;
 mod counted;
 mod guest;
+mod invoices;
 
 use crate::GrantState;
+use crate::catalogue::ApiProduct;
 use crate::operators::{DeveloperChange, GrantDecision, GrantPlace};
+use crate::publishing::PublishedWatch;
 use guest::{Guest, PASSWORD, TestPortal, settings};
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 use tollgate_model::config::PortalSignUpRule;
 
 #[tokio::test]
@@ -99,13 +103,63 @@ async fn keys_that_end_and_quotas_that_run_out_are_told_once() {
         test.portal.look_at_keys(now + hour * 3600).await.unwrap();
     }
     let mut subjects = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..2 {
         subjects.push(test.letter().await.subject);
     }
     subjects.sort();
     let [end, quota] = ["A key ends soon", "A quota is nearly used up"].map(|subject| format!("{subject} - Developer portal"));
-    assert_eq!(subjects, [end, quota.clone(), quota], "one key ends, two have a quota");
+    assert_eq!(subjects, [end, quota], "one key ends, and both use one quota");
     assert!(!test.has_letter().await);
+}
+
+#[tokio::test]
+async fn apis_of_products_that_are_seen_may_be_tried() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    let mut watch = PublishedWatch::new(test.store.clone());
+    let mut seen = async || watch.changed().await.unwrap().map(|ids| ids.into_iter().collect::<Vec<_>>());
+    let shop = vec!["shop".to_owned()];
+    assert_eq!((test.door.tried(), seen().await), (shop.clone(), Some(shop.clone())));
+    assert_eq!(seen().await, None, "nothing has changed");
+    let mut product: ApiProduct = test.portal.one_published("shop").await.unwrap();
+    for (is_draft, expected) in [(true, vec![]), (false, shop.clone())] {
+        product.is_draft = is_draft;
+        test.portal.put_published(&product, |_| true).await.unwrap();
+        assert_eq!((test.door.tried(), seen().await), (expected.clone(), Some(expected)), "is_draft: {is_draft}");
+    }
+    test.portal.unpublish(&["shop".to_owned()], &[]).await.unwrap();
+    assert_eq!((test.door.tried(), seen().await), (vec![], Some(vec![])));
+    test.portal.publish(&[product], &[]).await.unwrap();
+    assert_eq!((test.door.tried(), seen().await), (shop.clone(), Some(shop)));
+    assert!(test.portal.remove_published::<ApiProduct>("shop", |_| true).await.unwrap());
+    assert_eq!((test.door.tried(), seen().await), (vec![], Some(vec![])));
+}
+
+#[tokio::test]
+async fn a_search_is_computed_once_for_each_change() {
+    let test = TestPortal::new(settings(PortalSignUpRule::Open)).await;
+    test.publish("inner", false).await;
+    let mut ada = test.developer("ada@example.com").await;
+    let mut eve = test.guest("192.0.2.9");
+    let asked = || test.door.asked.swap(0, Ordering::SeqCst);
+    let ids = |(status, found): (u16, Value)| {
+        assert_eq!(status, 200);
+        found["products"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    asked();
+    for _ in 0..3 {
+        assert_eq!(ids(ada.call("GET", "/api/search", json!({})).await).len(), 2);
+        assert_eq!(ids(eve.call("GET", "/api/search", json!({})).await), ["shop"], "what is not public is not found");
+    }
+    assert_eq!(asked(), 3, "each API of what somebody may find, once");
+    test.publish("more", true).await;
+    asked();
+    assert_eq!(ids(eve.call("GET", "/api/search", json!({})).await), ["more", "shop"]);
+    assert!(asked() > 0);
+    test.door.version.fetch_add(1, Ordering::SeqCst);
+    eve.call("GET", "/api/search", json!({})).await;
+    assert!(asked() > 0, "a definition has changed");
+    eve.call("GET", "/api/search", json!({})).await;
+    assert_eq!(asked(), 0);
 }
 
 #[tokio::test]

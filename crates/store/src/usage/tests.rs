@@ -27,6 +27,7 @@ fn question(by: UsageBy) -> UsageQuestion {
         to: 1_000,
         api: None,
         key: None,
+        keys: Vec::new(),
         path: None,
         version: None,
         method: None,
@@ -72,6 +73,10 @@ fn the_most_used_come_first_and_time_in_order() {
         let rows = usage.ask(&UsageQuestion { method, version, ..question(UsageBy::Api) }).unwrap();
         assert_eq!(rows.iter().map(|row| row.counts.hits).sum::<u64>(), hits);
     }
+    let keys = ["k", "' OR 1=1 --", "other"].map(str::to_owned);
+    let [both, none] = [&keys[..], &keys[1..]].map(|keys| UsageQuestion { keys: keys.to_vec(), ..question(UsageBy::Key) });
+    assert_eq!(usage.ask(&both).unwrap().len(), 1);
+    assert_eq!(usage.ask(&none).unwrap(), []);
     let quoted = UsageQuestion { api: Some("' OR 1=1 --".to_owned()), ..question(UsageBy::Path) };
     assert!(usage.ask(&quoted).unwrap().is_empty());
 }

@@ -7,6 +7,7 @@ import { link, refine, route } from "../route";
 import { may } from "../session";
 import { Ago, Badge, Button, Empty, ErrorBox, Fact, Facts, Field, Note, Panel, Text, copy } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
+import { type Invoice, Invoices } from "../ui/invoice";
 import { Filter, Table, here } from "../ui/list";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
@@ -23,6 +24,7 @@ export function Developers() {
   const called = (id: string) => teams.value?.find((team) => team.id === id)?.name ?? "";
   const again = () => { developers.again(); teams.again(); };
   const rows = matching(developers.value ?? [], (one) => [one.mail, one.name, ...one.teams.map(called)]);
+  const billed = teams.value?.find((team) => team.id === q.get("invoices"));
   const open = developers.value?.find((one) => one.id === q.get("open"));
   return (
     <>
@@ -39,14 +41,25 @@ export function Developers() {
         ]} />
       {teams.failure ? <ErrorBox failure={teams.failure} retry={teams.again} /> : null}
       {!!teams.value?.length && <Panel title="Teams" note="applications belong to them" class="after">
-        <table class="plain"><thead><tr><th scope="col">Team</th><th scope="col">Owners</th><th scope="col">Members</th></tr></thead><tbody>{teams.value.map((team) => {
+        <table class="plain"><thead><tr><th scope="col">Team</th><th scope="col">Owners</th><th scope="col">Members</th><th scope="col">Costs</th></tr></thead><tbody>{teams.value.map((team) => {
           const of = (role: string) => team.members.filter((one) => one.role === role).map((one) => one.mail).join(", ");
-          return <tr key={team.id}><th scope="row"><a href={link(["portal", "applications"], { q: team.name })}><Text>{team.name}</Text></a></th><td><Text>{of("owner")}</Text></td><td><Text>{of("member")}</Text></td></tr>;
+          return <tr key={team.id}><th scope="row"><a href={link(["portal", "applications"], { q: team.name })}><Text>{team.name}</Text></a></th><td><Text>{of("owner")}</Text></td><td><Text>{of("member")}</Text></td><td><a href={link(["portal", "developers"], { invoices: team.id })} aria-label={`Invoices of ${format.visible(team.name)}`}>Invoices</a></td></tr>;
         })}</tbody></table>
       </Panel>}
+      {billed && <TeamInvoices key={billed.id} team={billed} close={() => refine({ invoices: undefined })} />}
       {open && <OneDeveloper key={open.id} developer={open} teams={open.teams.map(called).filter(Boolean)} close={() => refine({ open: undefined })} changed={again} can={can} />}
       {q.get("new") && can && <Invite close={() => { refine({ new: undefined }); again(); }} />}
     </>
+  );
+}
+
+/** What a team called in a month, and what it costs. */
+function TeamInvoices({ team, close }: { team: Team; close: () => void }) {
+  const place = `portal/teams/${segment(team.id)}/invoices`;
+  return (
+    <Dialog title={`Invoices of ${format.visible(team.name)}`} close={close} wide footer={<Button onClick={close}>Close</Button>}>
+      <Invoices months={() => get<string[]>(place)} invoice={(month) => get<Invoice>(`${place}/${month}`)} csv={(month) => `${place}/${month}?format=csv`} />
+    </Dialog>
   );
 }
 

@@ -14,7 +14,8 @@ import { say } from "../ui/toast";
 import { matching } from "./portal_applications";
 
 interface Published { id: string; is_public: boolean; is_draft: boolean; order: number }
-interface Plan { id: string; name: string; summary: string; policy: string; approval: "manual" | "automatic" }
+interface Plan { id: string; name: string; summary: string; policy: string; approval: "manual" | "automatic"; price?: Price }
+interface Price { currency: string; per_month: string; per_call: string; free_calls: number }
 interface Product extends Published { name: string; summary: string; description: string; apis: string[]; plans: Plan[] }
 interface PortalPage extends Published { title: string; text: string }
 
@@ -140,6 +141,24 @@ function Choices({ label, all, chosen, set, can }: { label: string; all: [string
   );
 }
 
+const NO_PRICE: Price = { currency: "EUR", per_month: "", per_call: "", free_calls: 0 };
+
+/** What a plan costs on invoices. */
+function PriceFields({ price, set }: { price: Price | undefined; set: (price: Price | undefined) => void }) {
+  const text = (label: string, name: "currency" | "per_month" | "per_call", hint?: string) => price && <Field label={label} hint={hint}><input value={price[name]} maxLength={20} inputMode={name === "currency" ? undefined : "decimal"} onInput={(event) => set({ ...price, [name]: event.currentTarget.value.trim() })} /></Field>;
+  return (
+    <>
+      <label class="choice"><input type="checkbox" checked={!!price} onChange={() => set(price ? undefined : NO_PRICE)} />It has a price</label>
+      {price && <>
+        {text("Currency", "currency", "Three letters.")}
+        {text("Price of a month", "per_month", "Such as 49.00; empty for nothing.")}
+        {text("Price of a call", "per_call", "Such as 0.002; empty for nothing.")}
+        <Field label="Free calls in a month"><input type="number" min={0} step={1} value={price.free_calls} onInput={(event) => set({ ...price, free_calls: Math.max(0, Math.trunc(Number(event.currentTarget.value))) })} /></Field>
+      </>}
+    </>
+  );
+}
+
 /** The plans of a product; each is a policy. */
 function Plans({ plans, policies, set, can }: { plans: Plan[]; policies: any[]; set: (plans: Plan[]) => void; can: boolean }) {
   const change = (at: number, members: Partial<Plan>) => set(plans.map((plan, index) => (index === at ? { ...plan, ...members } : plan)));
@@ -152,7 +171,8 @@ function Plans({ plans, policies, set, can }: { plans: Plan[]; policies: any[]; 
           <Field label="Plan's id"><input class="mono" value={plan.id} onInput={(event) => change(at, { id: plainId(event.currentTarget.value) })} /></Field>
           <Field label="Policy"><select value={plan.policy} onChange={(event) => change(at, { policy: event.currentTarget.value })}><option value="">choose one</option>{plan.policy && !policies.some((one) => one.id === plan.policy) && <option value={plan.policy}>{plan.policy}</option>}{policies.map((one) => <option key={one.id} value={one.id}>{one.name || one.id}</option>)}</select></Field>
           <Field label="Requests are approved"><select value={plan.approval} onChange={(event) => change(at, { approval: event.currentTarget.value as Plan["approval"] })}><option value="manual">by an operator</option><option value="automatic">at once</option></select></Field>
-          <Field label="What it costs, what it gives" wide><input value={plan.summary} maxLength={300} onInput={(event) => change(at, { summary: event.currentTarget.value })} /></Field>
+          <PriceFields price={plan.price} set={(price) => change(at, { price })} />
+          <Field label="What it gives" wide><input value={plan.summary} maxLength={300} onInput={(event) => change(at, { summary: event.currentTarget.value })} /></Field>
           {can && <div class="field wide"><Button icon="trash" kind="quiet" onClick={() => set(plans.filter((_, index) => index !== at))}>Remove this plan</Button></div>}
         </div></fieldset>
       ))}

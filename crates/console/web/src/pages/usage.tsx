@@ -10,6 +10,7 @@ import { Button, Empty, ErrorBox, Note, Panel, Text } from "../ui/bits";
 import { Icon } from "../ui/icons";
 import { useLoaded } from "../ui/loaded";
 import { Plot, type Line } from "../ui/plot";
+import { saveFile } from "../ui/save_file";
 import { narrow } from "../ui/screen";
 import { FIELDS, Top } from "./top";
 
@@ -118,9 +119,5 @@ function download(split: string, { rows, missing }: { rows: any[]; missing: stri
   const keyed = split === "key" ? ["alias"] : [];
   const lines = rows.map((row) => [String(row.value), ...keyed.map(() => row.alias ?? ""), ...names.map((name) => row[name])]);
   const text = [[split, ...keyed, ...names], ...lines, ...missing.map((node) => [`without ${node}`])].map((line) => line.map(format.cell).join(",")).join("\r\n");
-  const file = document.createElement("a");
-  file.href = URL.createObjectURL(new Blob([`${text}\r\n`], { type: "text/csv" }));
-  file.download = `usage-by-${split}.csv`;
-  file.click();
-  setTimeout(() => URL.revokeObjectURL(file.href), 10_000);
+  saveFile(`usage-by-${split}.csv`, `${text}\r\n`);
 }

@@ -9,21 +9,27 @@ import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
 import { say } from "../ui/toast";
 import { NewKey, forget, remember, type Made } from "./keys";
+import { later } from "./lazily";
 import { Usage, type Used, endOf, usagePath } from "./usage";
 import { developer, type Application, type Grant, type Key, type Product, type Team } from "./state";
 
 const STATES: Record<Grant["state"], [Tone, string]> = { requested: ["warn", "waits for approval"], approved: ["ok", "approved"], rejected: ["bad", "rejected"], suspended: ["bad", "suspended"] };
 
+const Costs = later("Costs");
+
+const hasPrice = (product: Product): boolean => product.plans.some((plan) => plan.price !== null);
+
 export function Applications() {
   const found = useLoaded(() => get<{ applications: Application[] }>("applications"), []);
   const teams = useLoaded(() => get<{ teams: Team[] }>("teams"), []);
+  const products = useLoaded(() => get<{ products: Product[] }>("products"), []);
   const [adds, setAdds] = useState(false);
   if (found.failure) return <ErrorBox failure={found.failure} retry={found.again} />;
   const list = found.value?.applications;
   const team = (id: string) => teams.value?.teams.find((one) => one.id === id)?.name ?? "";
   return (
     <>
-      <div class="page-head"><h1>Applications</h1><Button icon="plus" onClick={() => setAdds(true)}>New application</Button></div>
+      <div class="page-head"><h1>Applications</h1>{products.value?.products.some(hasPrice) && <LinkButton href="#/invoices">Invoices</LinkButton>}<Button icon="plus" onClick={() => setAdds(true)}>New application</Button></div>
       {list?.length === 0 && <Empty icon="key" title="No applications yet"><LinkButton href="#/">Find an API</LinkButton></Empty>}
       <ul class="cards">{list?.map((one) => (
         <li key={one.id} class="panel card">
@@ -76,6 +82,7 @@ export function ApplicationPage({ id }: { id: string }) {
       {application.grants.length === 0 && <Empty icon="key" title="No plans yet"><LinkButton href="#/">Find an API</LinkButton></Empty>}
       {application.grants.map((grant) => <GrantPanel key={grant.id} application={application} grant={grant} product={products.value?.products.find((one) => one.id === grant.product)} used={used.value} again={found.again} />)}
       {application.grants.some((grant) => grant.keys.length > 0) && <Usage application={application} found={used} />}
+      {products.value?.products.some((product) => hasPrice(product) && application.grants.some((grant) => grant.product === product.id)) && <Costs application={application} />}
     </>
   );
 }

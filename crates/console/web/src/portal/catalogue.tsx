@@ -2,13 +2,14 @@
 
 import { useState } from "preact/hooks";
 import { call, get, segment } from "../call";
+import { count } from "../format";
 import { go, link } from "../route";
 import { Badge, Button, Empty, ErrorBox, Field, Panel } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { useLoaded } from "../ui/loaded";
 import { NewKey, remember, type Made } from "./keys";
-import { later } from "./lazily";
-import { developer, type Application, type Plan, type Product } from "./state";
+import { fetched, later } from "./lazily";
+import { developer, type Application, type Plan, type Price, type Product } from "./state";
 
 const Markdown = later("Markdown");
 const KINDS: Record<string, string> = { openapi: "OpenAPI", graphql: "GraphQL", mcp: "MCP" };
@@ -35,7 +36,12 @@ export function Catalogue() {
 }
 
 export function ProductPage({ id }: { id: string }) {
-  const found = useLoaded(() => get<Product>(`products/${segment(id)}`), [id, developer.value?.id]);
+  // The description stands above the plans: it must not push them away when somebody is about to choose one.
+  const found = useLoaded(async () => {
+    const renderer = fetched().catch(() => {}), product = await get<Product>(`products/${segment(id)}`);
+    if (product.description) await renderer;
+    return product;
+  }, [id, developer.value?.id]);
   const [asked, setAsked] = useState<Plan | null>(null);
   if (found.failure) return <ErrorBox failure={found.failure} retry={found.again} />;
   const product = found.value;
@@ -49,7 +55,7 @@ export function ProductPage({ id }: { id: string }) {
         <ul class="body rows">
           {product.plans.map((plan) => (
             <li key={plan.id}>
-              <div><strong>{plan.name}</strong><small>{plan.summary}</small></div>
+              <div><strong>{plan.name}</strong><small>{plan.summary}</small>{plan.price && <small>{inWords(plan.price)}</small>}</div>
               {!plan.is_automatic && <Badge tone="muted">needs approval</Badge>}
               <Button kind="primary" onClick={() => (developer.value ? setAsked(plan) : go("#/sign-in"))}>Choose {plan.name}</Button>
             </li>
@@ -65,6 +71,13 @@ export function ProductPage({ id }: { id: string }) {
       {asked && <Ask product={product} plan={asked} close={() => setAsked(null)} />}
     </>
   );
+}
+
+/** What a plan costs. */
+function inWords({ currency, per_month, per_call, free_calls }: Price): string {
+  const is = (amount: string) => /[1-9]/.test(amount);
+  const calls = free_calls > 0 ? `a call after ${count(free_calls)} free ones in a month` : "a call";
+  return [is(per_month) && `${per_month} ${currency} a month`, is(per_call) && `${per_call} ${currency} ${calls}`].filter(Boolean).join(", ") || "free of charge";
 }
 
 /** Asks for a plan, with an application that there is or a new one, and shows the key if there is one at once. */

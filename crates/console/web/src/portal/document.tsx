@@ -8,6 +8,7 @@ import { link, route } from "../route";
 import { Empty, ErrorBox, Field, LinkButton, Panel } from "../ui/bits";
 import { useLoaded } from "../ui/loaded";
 import type { Caller } from "./caller";
+import { GraphqlReference } from "./graphql_reference";
 import { Markdown, safe } from "./markdown";
 import { OperationPanel, Webhook } from "./operation";
 import { has, operationsOf, summaryOf, tagsOf } from "./operations";
@@ -34,10 +35,10 @@ export function ApiDocument({ product, api: id }: { product: string; api: string
       <div class="page-head"><h1>{api.name}</h1></div>
       <p class="lead"><code>{base(api)}</code></p>
       {api.key_header && <p class="needs">Calls need {api.token_path ? "an access token" : "a key"} in the header <code>{api.key_header}</code>.</p>}
-      {api.kind === "graphql" && typeof document === "string" && <div class={facts.value?.try_it ? "beside" : ""}>
+      {api.kind === "graphql" && typeof document === "string" && <>
         {facts.value?.try_it && <Panel title="Query"><div class="body"><TryQuery api={api} caller={caller} /></div></Panel>}
-        <Panel title="Schema"><pre class="body schema" tabIndex={0}>{document}</pre></Panel>
-      </div>}
+        <GraphqlReference text={document} at={[product, id]} />
+      </>}
       {document && typeof document === "object" && <Operations document={document} api={api} caller={caller} at={[product, id]} />}
       {api.kind === "mcp" && <><p>Connect a client of the Model Context Protocol to this address.</p>{facts.value?.try_it && <Tools api={api} caller={caller} />}</>}
       {!document && api.kind !== "mcp" && <Empty title="This API has no documentation" />}

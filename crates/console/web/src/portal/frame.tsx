@@ -14,7 +14,7 @@ import { Connect, Forgotten, Password, SignIn, SignUp, Welcome } from "./doors";
 import { later } from "./lazily";
 import { developer, facts, load, pages, signOut, silent } from "./state";
 
-const GuidePage = later("GuidePage"), ApiDocument = later("ApiDocument"), Teams = later("Teams"), Search = later("Search");
+const GuidePage = later("GuidePage"), ApiDocument = later("ApiDocument"), Teams = later("Teams"), InvoicesPage = later("InvoicesPage"), Search = later("Search");
 
 export function Frame() {
   const { parts } = route.value;
@@ -64,6 +64,7 @@ function view(parts: string[]): ComponentChildren {
     case "connect": return <Connect token={one} />;
     case "password": return <Password token={one} />;
     case "applications": return inside(one ? <ApplicationPage id={one} /> : <Applications />);
+    case "invoices": return inside(<InvoicesPage />);
     case "teams": return inside(<Teams />);
     case "account": return inside(<Account />);
     default: return <Missing />;

@@ -2,7 +2,7 @@
 // somebody opens it.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge } from "../ui/bits";
 import { Markdown } from "./markdown";
 import { type Json, VALUES_MAX, list, members, resolved, text } from "./reference";
@@ -96,9 +96,16 @@ export function Words({ children, most = WORDS_MAX }: { children: Json; most?: n
   return <Markdown text={words} />;
 }
 
-/** What is made only when somebody opens it; it goes when it is closed, unless somebody types into it. */
-export function Folded({ title, isKept, children }: { title: ComponentChildren; isKept?: boolean; children: () => ComponentChildren }) {
+/** What is made only when somebody opens it; it goes when it is closed, unless somebody types into it. `isWanted`: a link has led to it. */
+export function Folded({ title, isKept, isWanted = false, children }: { title: ComponentChildren; isKept?: boolean; isWanted?: boolean; children: () => ComponentChildren }) {
+  const element = useRef<HTMLDetailsElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [wasOpen, note] = useState(false);
-  return <details onToggle={(event) => { setOpen(event.currentTarget.open); note(true); }}><summary>{title}</summary>{(isOpen || (isKept && wasOpen)) && children()}</details>;
+  useEffect(() => {
+    if (!isWanted || !element.current) return;
+    element.current.open = true;
+    element.current.scrollIntoView({ block: "start" });
+    element.current.querySelector("summary")?.focus({ preventScroll: true });
+  }, [isWanted]);
+  return <details ref={element} onToggle={(event) => { setOpen(event.currentTarget.open); note(true); }}><summary>{title}</summary>{(isOpen || (isKept && wasOpen)) && children()}</details>;
 }

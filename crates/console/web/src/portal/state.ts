@@ -8,7 +8,9 @@ export interface Developer { id: string; mail: string; name: string; teams: stri
 interface State { portal: Facts; developer: Developer | null }
 
 export interface Api { id: string; name: string; listen_path: string; host: string; key_header: string; token_path: string; kind: string }
-export interface Plan { id: string; name: string; summary: string; is_automatic: boolean }
+/** Amounts are decimals as texts. */
+export interface Price { currency: string; per_month: string; per_call: string; free_calls: number }
+export interface Plan { id: string; name: string; summary: string; is_automatic: boolean; price: Price | null }
 export interface Product { id: string; name: string; summary: string; description?: string; apis: Api[]; plans: Plan[] }
 export interface Page { id: string; title: string; text: string }
 export interface Key { id: string; tail: string; created_unix_s: number; ends_unix_s: number }
@@ -21,6 +23,9 @@ export const developer = signal<Developer | null>(null);
 /** Keys that were made since the portal was opened: nobody else has them, and they are nowhere else. */
 export interface OwnKey { id: string; key: string; tail: string; product: string; application: string }
 export const ownKeys = signal<OwnKey[]>([]);
+/** Tools that servers have told to this visitor since the portal was opened: what a plan does not allow is not among them. */
+export interface ToldTools { product: string; api: Api; tools: { name: string; title: string; description: string; schema: unknown }[]; more: boolean }
+export const toldTools = signal<ToldTools[]>([]);
 export const silent = signal<string | null>(null);
 /** The titles in the navigation. */
 export const pages = signal<Page[]>([]);
@@ -37,7 +42,7 @@ export function enter(state: State): void {
   silent.value = null;
   ended.value = false;
   facts.value = state.portal;
-  if (state.developer?.id !== developer.value?.id) ownKeys.value = [];
+  if (state.developer?.id !== developer.value?.id) { ownKeys.value = []; toldTools.value = []; }
   developer.value = state.developer;
   void get<{ pages: Page[] }>("pages").then((found) => { pages.value = found.pages; }, () => {});
 }

@@ -1,37 +1,42 @@
-// The tools of an MCP server, as the server tells them to a caller with this key: what the plan does not allow is not among them. Whatever a server
-// says is hostile input: it is text, and everything has a bound.
+// The tools of an MCP server, as the server tells them to a caller with this key: what the plan does not allow is not among them. They stay while the
+// portal is open, for a search. Whatever a server says is hostile input: it is text, and everything has a bound.
 
 import type { Signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { ANSWER_BYTES, McpClient, type Reply, type Transport } from "../mcp_client";
+import { route } from "../route";
 import { Button, ErrorBox, Note, Panel, Text } from "../ui/bits";
 import { type Caller, KeyField, keyOf } from "./caller";
 import { ANSWER_MS_MAX, beginning, keyHeaders, unreached } from "./request";
 import { Folded, Schema } from "./schema";
-import { base, type Api } from "./state";
+import { base, toldTools, type Api, type ToldTools } from "./state";
 
+/** Servers whose tools are kept besides the one that was asked. */
+const SERVERS_MAX = 20;
 /** Tools that are shown, and characters of what is said of one. */
 const TOOLS_MAX = 200;
 const TEXT_MAX = 4000;
 /** Statuses with which the gateway refuses a caller. */
 const REFUSALS = [401, 403, 429];
 
-interface Tool { name: string; title: string; description: string; schema: unknown }
+type Tool = ToldTools["tools"][number];
 
 export function Tools({ api, caller }: { api: Api; caller: Signal<Caller> }) {
-  const [tools, setTools] = useState<Tool[] | null>(null);
-  const [more, setMore] = useState(false);
+  const { product } = caller.value;
+  const told = toldTools.value.find((one) => one.product === product && one.api.id === api.id) ?? null;
+  const wanted = route.value.query.get("tool");
   const [failure, setFailure] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const list = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setFailure(null);
+    const others = toldTools.value.filter((one) => one !== told).slice(-SERVERS_MAX);
+    toldTools.value = others;
     const client = new McpClient(toApi(api, keyOf(caller.value)));
     try {
       const found = await client.list("tools/list", "tools");
-      setTools(found.slice(0, TOOLS_MAX).map(tool));
-      setMore(found.length > TOOLS_MAX);
+      toldTools.value = [...others, { product, api, tools: found.slice(0, TOOLS_MAX).map(tool), more: found.length > TOOLS_MAX }];
     } catch (failed) {
       setFailure((failed as Error).message);
     } finally {
@@ -47,10 +52,10 @@ export function Tools({ api, caller }: { api: Api; caller: Signal<Caller> }) {
       </form>
       <div class="body stack" role="status">
         {failure !== null && <ErrorBox failure={failure} />}
-        {tools?.length === 0 && <p>It offers no tools to this caller.</p>}
-        {tools && more && <Note tone="warn" icon="alert">The first {TOOLS_MAX} tools are shown.</Note>}
-        {tools?.map((one, index) => (
-          <Folded key={index} title={<><code><Text>{one.name}</Text></code> <Text>{one.title}</Text></>}>
+        {told?.tools.length === 0 && <p>It offers no tools to this caller.</p>}
+        {told?.more && <Note tone="warn" icon="alert">The first {TOOLS_MAX} tools are shown.</Note>}
+        {told?.tools.map((one, index) => (
+          <Folded key={index} isWanted={one.name === wanted} title={<><code><Text>{one.name}</Text></code> <Text>{one.title}</Text></>}>
             {() => <><p class="as-written">{one.description}</p><Schema document={one.schema} schema={one.schema} /></>}
           </Folded>
         ))}

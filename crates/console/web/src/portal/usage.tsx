@@ -4,6 +4,7 @@ import { get } from "../call";
 import * as format from "../format";
 import { Ago, Badge, Button, ErrorBox, Meter, Panel } from "../ui/bits";
 import type { Loaded } from "../ui/loaded";
+import { saveFile } from "../ui/save_file";
 import { say } from "../ui/toast";
 import type { Application, Key } from "./state";
 
@@ -32,11 +33,7 @@ export function Usage({ application, found }: { application: Application; found:
   const refusals = keys.flatMap((key) => key.refusals.map((refusal) => ({ key, refusal })));
   const save = async () => {
     try {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([await get<string>(`${path}.csv`)], { type: "text/csv" }));
-      link.download = "usage.csv";
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile("usage.csv", await get<string>(`${path}.csv`));
     } catch (failure) { say("bad", (failure as Error).message); }
   };
   const requests = (key: KeyUsage) => key.usage.reduce((sum, row) => sum + row.requests, 0);

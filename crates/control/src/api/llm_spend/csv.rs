@@ -1,9 +1,10 @@
 //! Spend as CSV (RFC 4180), for spreadsheets and invoices.
 
 use super::{ShownSpend, SpendReport, SpendSums, SpendValue};
-use crate::api::usage::csv::{CsvTimes, cell};
+use crate::api::usage::csv::CsvTimes;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use tollgate_text::csv::cell;
 
 const COLUMNS: &str = "value,split,alias,requests,attempts,input_tokens,output_tokens,cached_tokens,cache_write_tokens,reasoning_tokens,cost_usd,estimated,first_token_ms";
 

@@ -43,7 +43,8 @@ pub(in crate::api) struct ProductSchema {
     description: String,
     /// Ids of its APIs.
     apis: Vec<String>,
-    /// Under which conditions it is to be had: `id`, `name`, `summary`, `policy`, and `approval`, which is `manual` or `automatic`.
+    /// Under which conditions it is to be had: `id`, `name`, `summary`, `policy`, `approval`, which is `manual` or `automatic`, and `price` with
+    /// `currency`, `per_month`, `per_call` (decimals as texts) and `free_calls`.
     #[schema(required = false)]
     plans: Vec<Value>,
     /// Whether people see it who have not signed in.

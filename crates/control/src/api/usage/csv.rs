@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use std::collections::HashMap;
+use tollgate_text::csv::cell;
 
 /// How times are written.
 pub(in crate::api) struct CsvTimes {
@@ -81,13 +82,6 @@ impl UsageCsv {
     }
 }
 
-/// A cell. What begins like a formula gets an apostrophe before it, as spreadsheets do for texts.
-pub(in crate::api) fn cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    if is_formula || text.contains(['"', ',', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
 /// The zone of `+01:00` or `Europe/Berlin`.
 fn zone(text: &str) -> Option<TimeZone> {
     offset(text).map(TimeZone::fixed).or_else(|| TimeZone::get(text).ok())
@@ -109,24 +103,7 @@ fn offset(text: &str) -> Option<Offset> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cell, offset};
-
-    #[test]
-    fn a_cell_is_no_formula() {
-        for (text, expected) in [
-            ("/shop", "/shop"),
-            ("=1+1", "\"'=1+1\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("-2+3|cmd", "\"'-2+3|cmd\""),
-            ("+49", "\"'+49\""),
-            ("\t=1", "\"'\t=1\""),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("two\r\nlines", "\"two\r\nlines\""),
-        ] {
-            assert_eq!(cell(text), expected);
-        }
-    }
+    use super::offset;
 
     #[test]
     fn offsets_are_understood() {

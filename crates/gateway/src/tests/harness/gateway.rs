@@ -7,6 +7,7 @@ use crate::handover::Inherited;
 use crate::parts::GatewayParts;
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::rc::Rc;
@@ -23,6 +24,7 @@ use tollgate_control::api::{Routes, socket_pairs};
 use tollgate_control::definitions::Reloads;
 use tollgate_data::handler::{CoreHandle, CoreService};
 use tollgate_data::settings::Settings;
+use tollgate_data::snapshot::CompiledApi;
 use tollgate_engine::{ClientInfo, Handler, Service};
 use tollgate_model::config::GatewayConfig;
 use tollgate_observe::logs::{self, LogFigures};
@@ -204,6 +206,21 @@ impl Gateway {
 
     pub(crate) fn keys(&self) -> &Keys {
         &self.parts.shared.keys
+    }
+
+    /// Names of the steps that requests to each API pass, by its id.
+    pub(crate) fn chains(&self) -> BTreeMap<String, Vec<String>> {
+        let snapshot = self.parts.shared.current.load();
+        let names = |one: &CompiledApi| {
+            one.versions.all().iter().flat_map(|version| &version.chain).map(|link| link.about.name.to_owned()).collect()
+        };
+        snapshot.apis.iter().map(|one| (one.api.id.clone(), names(one))).collect()
+    }
+
+    /// Says which APIs are in products of the developer portal.
+    pub(crate) fn set_tried(&self, ids: &[&str]) {
+        let tried = self.parts.shared.settings.answers.tried_apis.as_ref().expect("a portal");
+        tried.set(ids.iter().map(|id| (*id).to_owned()).collect());
     }
 
     /// What was logged on this thread.

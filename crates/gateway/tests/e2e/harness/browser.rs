@@ -220,11 +220,11 @@ impl Tab {
              one.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}}); const box = one.getBoundingClientRect(); \
              const place = [box.x + Math.min(box.width / 2, 40), box.y + box.height / 2]; const top = document.elementFromPoint(...place); \
              if (last && String(last) === String(place) && top && (one.contains(top) || top.contains(one))) {{ \
-             window.wasClicked = false; addEventListener('click', () => {{ window.wasClicked = true; }}, {{capture: true, once: true}}); return place; }} \
+             window.wasClicked = false; addEventListener('click', ({{target}}) => {{ window.wasClicked = target === top || one.contains(target); }}, {{capture: true, once: true}}); return place; }} \
              last = place; }} await new Promise((done) => setTimeout(done, 50)); }} return last; }})()"
         ));
         self.click_at(&place[0], &place[1]);
-        // What moves between the button's going down and up gets no click: people try again.
+        // What moves away in the last moment gets no click, and something else may: people try again.
         if self.evaluated("window.wasClicked") == Ok(Value::Bool(false)) && tries > 1 {
             self.clicks -= 1;
             self.click_within(selector, text, tries - 1);

@@ -28,6 +28,7 @@ fn by_path(usage: &Usage) -> Vec<(String, u64)> {
         to: i64::MAX,
         api: None,
         key: None,
+        keys: Vec::new(),
         path: None,
         version: None,
         method: None,

@@ -13,7 +13,8 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use axum::http::header::{COOKIE, SET_COOKIE};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::Receiver;
 use tollgate_clock::unix_s;
@@ -39,6 +40,7 @@ pub(super) struct TestPortal {
     pub portal: Arc<Portal>,
     pub door: Arc<KeyRack>,
     pub router: Router,
+    pub store: Arc<dyn Store>,
     letters: tokio::sync::Mutex<Receiver<Letter>>,
 }
 
@@ -50,8 +52,8 @@ impl TestPortal {
     pub(super) async fn on(settings: PortalSettings, store: Arc<dyn Store>) -> TestPortal {
         let door = Arc::new(KeyRack::default());
         let (queue, letters) = MailQueue::pair();
-        let portal = Arc::new(Portal::with_mail(settings, store, door.clone(), (queue, None)).unwrap());
-        let test = TestPortal { router: router(portal.clone()), portal, door, letters: tokio::sync::Mutex::new(letters) };
+        let portal = Arc::new(Portal::with_mail(settings, store.clone(), door.clone(), (queue, None)).unwrap());
+        let test = TestPortal { router: router(portal.clone()), store, portal, door, letters: tokio::sync::Mutex::new(letters) };
         test.publish("shop", true).await;
         test
     }
@@ -63,6 +65,7 @@ impl TestPortal {
             summary: String::new(),
             policy: policy.to_owned(),
             approval,
+            price: None,
         };
         let plans = vec![plan("auto", "gold", PlanApproval::Automatic), plan("manual", "silver", PlanApproval::Manual)];
         let (id, name) = (id.to_owned(), "Shop".to_owned());
@@ -157,6 +160,12 @@ impl Letter {
 pub(super) struct KeyRack {
     keys: Mutex<BTreeMap<String, ListKey>>,
     notices: Mutex<Vec<&'static str>>,
+    /// Calls by key and day.
+    calls: Mutex<BTreeMap<(String, u64), u64>>,
+    tried: Mutex<HashSet<String>>,
+    /// How often somebody asked for an API.
+    pub asked: AtomicU64,
+    pub version: AtomicU64,
 }
 
 struct ListKey {
@@ -186,6 +195,16 @@ impl KeyRack {
         self.keys.lock().unwrap().len()
     }
 
+    /// Calls are made with a key, on the day of a time.
+    pub(super) fn use_key(&self, key: &str, unix_s: u64, calls: u64) {
+        *self.calls.lock().unwrap().entry((key.to_owned(), unix_s / 86_400 * 86_400)).or_default() += calls;
+    }
+
+    /// Ids of the APIs that pages may try.
+    pub(super) fn tried(&self) -> Vec<String> {
+        self.tried.lock().unwrap().iter().cloned().collect()
+    }
+
     pub(super) fn told(&self) -> Vec<&'static str> {
         self.notices.lock().unwrap().clone()
     }
@@ -193,6 +212,7 @@ impl KeyRack {
 
 impl GatewayDoor for KeyRack {
     fn api(&self, id: &str) -> Option<PublishedApi> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
         let text = str::to_owned;
         (id == "shop").then(|| PublishedApi {
             id: text(id),
@@ -207,8 +227,16 @@ impl GatewayDoor for KeyRack {
         })
     }
 
+    fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+
     fn has_policy(&self, id: &str) -> bool {
         ["gold", "silver"].contains(&id)
+    }
+
+    fn set_tried(&self, apis: HashSet<String>) {
+        *self.tried.lock().unwrap() = apis;
     }
 
     fn make_key(&self, wanted: WantedKey) -> DoorReply<'_, MadeKey> {
@@ -251,6 +279,18 @@ impl GatewayDoor for KeyRack {
     fn usage(&self, listed_id: String, from_unix_s: u64, _: u64) -> DoorReply<'_, Vec<KeyUsage>> {
         let used = self.see(&listed_id, |_| KeyUsage { from_unix_s, requests: 3, good: 2 });
         Box::pin(std::future::ready(Ok(used.into_iter().collect())))
+    }
+
+    fn usage_id(&self, listed_id: String) -> DoorReply<'_, Option<String>> {
+        let id = self.see(&listed_id, |_| listed_id.clone());
+        Box::pin(std::future::ready(Ok(id)))
+    }
+
+    fn calls(&self, usage_ids: Vec<String>, day_unix_s: u64) -> DoorReply<'_, Vec<(String, u64)>> {
+        let calls = self.calls.lock().unwrap();
+        let found = usage_ids.into_iter().filter_map(|id| Some((id.clone(), *calls.get(&(id, day_unix_s))?)));
+        let found = found.collect();
+        Box::pin(std::future::ready(Ok(found)))
     }
 
     fn last_used(&self, listed_id: String) -> DoorReply<'_, Option<u64>> {

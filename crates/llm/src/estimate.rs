@@ -21,8 +21,8 @@ const IMAGE: u64 = 5_000;
 const LARGE_IMAGE: u64 = 2_833 + 8 * 5_667;
 /// For each document at least: two pages, each as text and as picture.
 const DOCUMENT: u64 = 6_000;
-/// Most bytes of text that a tokenizer counts for one request, which takes it some tenths of a second at worst.
-const COUNTED_BYTES_MAX: usize = 1 << 20;
+/// Most bytes of text that a tokenizer counts for one request, which takes it less than a second at worst.
+const COUNTED_BYTES_MAX: usize = 256 << 10;
 
 /// Tokens of a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Estimate {
         Estimate { upper: bytes, likely: bytes.div_ceil(4), ample: bytes }
     }
 
-    /// The estimate for a request to a model. With the model's tokenizer, texts are counted, those of up to 1 MiB in all.
+    /// The estimate for a request to a model. With the model's tokenizer, texts are counted, those of up to 256 KiB in all.
     pub fn of(ask: &Ask, model: &str, tokenizer: Option<&Tokenizer>) -> Self {
         let mut sum = Estimation::new(tokenizer);
         sum.image = if model.contains("gpt-4o-mini") { LARGE_IMAGE } else { IMAGE };

@@ -23,8 +23,8 @@ pub(crate) const REQUEST_BYTES_MAX: usize = 8 << 20;
 /// The same with files: OpenAI takes sound of 25 MB.
 pub(crate) const UPLOAD_BYTES_MAX: usize = 32 << 20;
 
-/// Up to this size of a request, its tokens are counted at once: that takes a few milliseconds at worst.
-const COUNTED_AT_ONCE_BYTES_MAX: usize = 16 << 10;
+/// Up to this size of a request, its tokens are counted at once: that takes a millisecond or two at worst.
+const COUNTED_AT_ONCE_BYTES_MAX: usize = 2 << 10;
 
 /// Bound of an answer if a budget needs one and nobody states it: every model can write so much.
 const OUTPUT_TOKENS: u64 = 4_096;

@@ -130,7 +130,14 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
                 text("cookie").or_else(|| Some("jwt".to_owned())),
             );
             let claim = text("key_claim_name").unwrap_or_else(|| "key".to_owned());
-            route.auth.ways.push(AuthWay::JwtOfConsumer { claim, algorithm: "hmac".to_owned(), header, query, cookie });
+            route.auth.ways.push(AuthWay::JwtOfConsumer {
+                claim,
+                algorithm: "hmac".to_owned(),
+                header,
+                query,
+                cookie,
+                required: Vec::new(),
+            });
             route.auth.strips |= config.get("hide_credentials").is_true();
             &["header", "query", "cookie", "hide_credentials", "key_claim_name"]
         }
@@ -210,10 +217,11 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             &["host", "sample_ratio"]
         }
         "request-id" => {
-            route
-                .request_headers
-                .set
-                .push((text("header_name").unwrap_or_else(|| "X-Request-Id".to_owned()), "{request_id}".to_owned()));
+            let header = (text("header_name").unwrap_or_else(|| "X-Request-Id".to_owned()), "{request_id}".to_owned());
+            if !config.get("include_in_response").is_false() {
+                route.response_headers.set.push(header.clone());
+            }
+            route.request_headers.set.push(header);
             &["header_name", "include_in_response", "algorithm"]
         }
         "real-ip" => {
@@ -225,7 +233,14 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             return None;
         }
         "api-breaker" => {
-            reader.report.not_carried(&place, title, "set `circuit_breakers`");
+            let failures = config.get("unhealthy").get("failures").up_to(10_000).unwrap_or(3).max(1);
+            let rest_s = config.get("max_breaker_sec").whole().unwrap_or(300).max(1);
+            ["break_response_code", "break_response_body", "break_response_headers", "healthy"]
+                .iter()
+                .for_each(|key| config.get(key).settle());
+            config.get("unhealthy").get("http_statuses").settle();
+            route.breaker = Some((failures, rest_s));
+            reader.report.approximated(&place, title, "opens after as many failed requests, for the longest time, with 503");
             return None;
         }
         "traffic-split" => {

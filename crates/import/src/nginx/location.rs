@@ -366,7 +366,12 @@ fn slash_redirects(routes: &[LocationRoute]) -> Vec<LocationRoute> {
                 kind: LocationKind::Exact,
                 name: format!("{} without slash", route.name),
                 matches: vec![PlannedMatch { path: PlannedPath::Exact(bare.to_owned()), ..PlannedMatch::default() }],
-                scope: Scope { response_headers: route.scope.response_headers.clone(), ..Scope::default() },
+                scope: Scope {
+                    response_headers: route.scope.response_headers.clone(),
+                    expiry: route.scope.expiry.clone(),
+                    variables: route.scope.variables.clone(),
+                    ..Scope::default()
+                },
                 answer: Answer::redirect(&route.answer.uri),
                 ..route.clone()
             })

@@ -39,8 +39,12 @@ pub(super) struct Scope {
     pub checks: Option<PlannedChecks>,
     /// Values of `set`.
     pub variables: BTreeMap<String, String>,
-    /// Of `expires`.
-    pub cache_control: Option<String>,
+    /// Headers of `expires`, with its directive.
+    pub expiry: Option<(Directive, Vec<(&'static str, String)>)>,
+    /// Of locations and cookies of upstreams: what they say and what clients get. Without `proxy_redirect`, nginx has a rule of its own.
+    pub locations: Option<Vec<(String, String)>>,
+    pub cookie_paths: Vec<(String, String)>,
+    pub cookie_domains: Vec<(String, String)>,
     /// Type of the texts that nginx itself answers with.
     pub default_type: Option<String>,
     /// What protects this level and has no counterpart.
@@ -57,6 +61,16 @@ impl Scope {
         }
         if has(&["add_header"]) {
             inner.response_headers.clear();
+        }
+        if has(&["proxy_redirect"]) {
+            // `off` alone leaves no rule.
+            inner.locations = Some(Vec::new());
+        }
+        if has(&["proxy_cookie_path"]) {
+            inner.cookie_paths.clear();
+        }
+        if has(&["proxy_cookie_domain"]) {
+            inner.cookie_domains.clear();
         }
         if has(&["allow", "deny"]) {
             inner.access.clear();
@@ -89,20 +103,43 @@ impl Scope {
             }
             "expires" => {
                 let last = directive.words.last().map_or("", String::as_str);
-                self.cache_control = match (last, milliseconds(last)) {
-                    ("off", _) => None,
-                    ("epoch", _) => Some("no-cache".to_owned()),
-                    ("max", _) => Some("max-age=315360000".to_owned()),
-                    (last, _) if last.starts_with('-') => Some("no-cache".to_owned()),
-                    (_, Some(time)) => Some(format!("max-age={}", time / 1_000)),
+                let control = |value: &str| ("Cache-Control", value.to_owned());
+                let headers = match (last, milliseconds(last)) {
+                    ("off", _) => Vec::new(),
+                    ("epoch", _) => vec![("Expires", "Thu, 01 Jan 1970 00:00:01 GMT".to_owned()), control("no-cache")],
+                    ("max", _) => vec![("Expires", "Thu, 31 Dec 2037 23:55:55 GMT".to_owned()), control("max-age=315360000")],
+                    (last, _) if last.starts_with('-') => vec![control("no-cache")],
+                    (_, Some(time)) => vec![control(&format!("max-age={}", time / 1_000))],
                     (_, None) => return report.not_carried(place, name, "is no time"),
                 };
-                report.approximated(place, name, "Cache-Control alone, on all responses");
+                self.expiry = Some((directive.clone(), headers));
             }
             "health_check" => {
                 self.checks = Some(checks(directive));
                 report.approximated(place, name, "good are statuses from 200 to 399, within two seconds");
             }
+            "proxy_redirect" if matches!((directive.words.len(), first), (1, "default")) => {
+                self.locations = None;
+                report.approximated(place, name, "locations of the own server begin with its path, without scheme and host");
+            }
+            "proxy_redirect" | "proxy_cookie_path" | "proxy_cookie_domain" if directive.words.len() >= 2 => {
+                self.replace_start(directive, report)
+            }
+            "proxy_cache_bypass" | "proxy_no_cache" if !shared.stores => {
+                report.built_in(place, name, "nothing is cached here");
+            }
+            "keepalive_timeout" | "client_header_timeout" | "proxy_connect_timeout" => match shared.times.of(name) {
+                Some((member, time_ms, is_of_all)) if time_ms > 0 => {
+                    plan.timeouts.insert(member, time_ms);
+                    match is_of_all {
+                        true => report.carried(place, name),
+                        false => report.approximated(place, name, "the longest of all times, for the whole gateway"),
+                    }
+                }
+                _ => {
+                    report_known(directive, report);
+                }
+            },
             "proxy_hide_header" => {
                 self.hidden_headers.push(first.to_owned());
                 report.carried(place, name);
@@ -215,6 +252,22 @@ impl Scope {
     pub(super) fn close(&mut self, place: &Place, name: &str, why: &str, report: &mut ImportReport) {
         report.unprotected(place, name, why);
         self.closed.push(format!("{name} at line {}: {why}", place.line));
+    }
+
+    /// A text at the start of locations or of the paths of cookies, or a domain, and what takes its place.
+    fn replace_start(&mut self, directive: &Directive, report: &mut ImportReport) {
+        let (place, name) = (&directive.place, directive.name.as_str());
+        let (from, to) = (directive.word(0).to_owned(), directive.word(1).to_owned());
+        if from.starts_with('~') || [&from, &to].iter().any(|text| text.contains('$')) || directive.words.len() > 2 {
+            return report.not_carried(place, name, "texts without expressions and variables can be replaced");
+        }
+        match name {
+            "proxy_redirect" => self.locations.get_or_insert_default(),
+            "proxy_cookie_path" => &mut self.cookie_paths,
+            _ => &mut self.cookie_domains,
+        }
+        .push((from, to));
+        report.carried(place, name);
     }
 
     fn limit_requests(&mut self, directive: &Directive, shared: &Shared, report: &mut ImportReport) {

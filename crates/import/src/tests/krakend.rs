@@ -43,7 +43,7 @@ fn endpoints_become_routes_with_their_shapes() {
     assert_eq!(users["global_rate_limit"], json!({"rate": 10.0, "per": 1.0}));
     let filter = version(&users)["extended_paths"]["transform_jq_response"][0]["filter"].as_str().unwrap();
     assert!(filter.contains("\"address\":{\"city\":true}") && filter.contains("{\"user\": .}"), "{filter}");
-    assert_eq!(version(&users)["global_headers_remove"], json!(["Authorization", "Cookie"]));
+    assert_eq!(rule(&users)["passes"], json!({"headers": ["Content-Type"], "query": ["page"]}));
     assert_eq!(outcomes(&moved, "endpoints.backend"), ["carried", "carried", "approximated"]);
     let policy = moved.files.iter().find(|file| file.path == "policies/imported.json").unwrap();
     assert!(policy.text.contains("get-users-id"));

@@ -113,6 +113,7 @@ pub(super) fn files(plan: &Plan, sockets: &Sockets) -> Vec<WrittenFile> {
             "trusted_proxies": proxies,
             "client_ip_header": plan.client_header,
             "limits": { "connections_per_ip_max": connections },
+            "timeouts": plan.timeouts,
         },
     });
     let mut written = vec![file("tyk.conf".to_owned(), tidy(settings))];

@@ -3,14 +3,15 @@
 use super::super::Shared;
 use super::super::directive::Directive;
 use super::super::scope::Scope;
-use super::super::value::{Surroundings, value};
+use super::super::value::{Surroundings, substituted, value};
 use super::LocationKind;
 use crate::authority::is_authority;
 use crate::pattern;
 use crate::plan::{
-    AuthWay, PathChange, PlannedAction, PlannedCache, PlannedRedirect, PlannedRetries, PlannedRoute, PlannedTarget, PlannedUpstream,
+    AuthWay, PathChange, PlannedAction, PlannedCache, PlannedRedirect, PlannedRetries, PlannedRoute, PlannedStatusHeader,
+    PlannedTarget, PlannedUpstream,
 };
-use crate::report::{ImportReport, Place};
+use crate::report::{ImportReport, MovedOutcome, Place};
 
 /// What is known of the answer, and then what it is.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ struct FoundUpstream {
     host: String,
     change: Option<PathChange>,
     asks: Option<(AuthWay, Place)>,
+    /// What nginx makes of the upstream's own URLs in `Location` unless it is told otherwise.
+    own_location: Option<(String, String)>,
 }
 
 impl Answer {
@@ -127,7 +130,10 @@ impl Answer {
             }
             None => None,
         };
-        self.found = Found::Upstream(Box::new(FoundUpstream { upstream, host, change, asks }));
+        let is_prefix = matches!(self.kind, LocationKind::Prefix | LocationKind::FirmPrefix | LocationKind::Exact);
+        let own_location = (is_prefix && !directive.word(0).contains('$') && directive.name == "proxy_pass")
+            .then(|| (directive.word(0).to_owned(), self.uri.clone()));
+        self.found = Found::Upstream(Box::new(FoundUpstream { upstream, host, change, asks, own_location }));
     }
 
     fn take_rewrite(&mut self, rewrite: &Directive, change: &mut Option<PathChange>, report: &mut ImportReport) {
@@ -142,7 +148,8 @@ impl Answer {
             let keeps_path = target.ends_with("$request_uri") || !target.contains("$request_uri");
             if is_everything && keeps_path && self.returns.is_none() {
                 let words = vec![status.to_owned(), target];
-                self.returns = Some(Directive { name: "return".to_owned(), words, block: None, place: place.clone() });
+                self.returns =
+                    Some(Directive { name: "return".to_owned(), words, block: None, place: place.clone(), number: rewrite.number });
                 return;
             }
             return report.not_carried(place, "rewrite", "redirects keep the path or have one for all");
@@ -191,7 +198,7 @@ impl Answer {
                 route.action = returned(*status, text, around, &place, report);
             }
             Found::Upstream(found) => {
-                let FoundUpstream { upstream, host, change, asks } = found.as_ref();
+                let FoundUpstream { upstream, host, change, asks, own_location } = found.as_ref();
                 route.action = PlannedAction::Forward(upstream.clone());
                 route.path_change = change.clone();
                 route.upstream_host = Some(host.clone());
@@ -209,9 +216,15 @@ impl Answer {
                 let usual = several.then(|| PlannedRetries { tries: upstream.targets.len().min(10) as u32, statuses: Vec::new() });
                 route.retries = scope.retries.clone().or(usual);
                 request_headers(scope, around, route, report);
+                route.locations = match &scope.locations {
+                    Some(written) => written.clone(),
+                    None => own_location.iter().cloned().collect(),
+                };
+                route.cookie_paths.clone_from(&scope.cookie_paths);
+                route.cookie_domains.clone_from(&scope.cookie_domains);
             }
         }
-        response_headers(scope, around, route, report);
+        response_headers(scope, around, matches!(self.found, Found::Nothing) && !scope.denies_all(), route, report);
         if let PlannedAction::Answer { body, headers, .. } = &mut route.action {
             let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
             if !body.is_empty() && !has_type {
@@ -234,10 +247,7 @@ fn upstream(
 ) -> Option<(PlannedUpstream, String, String)> {
     let place = &directive.place;
     let name = directive.name.as_str();
-    let mut url = directive.word(0).to_owned();
-    for (variable, known) in &scope.variables {
-        url = url.replace(&format!("${{{variable}}}"), known).replace(&format!("${variable}"), known);
-    }
+    let mut url = substituted(directive.word(0), &scope.variables);
     let kept = ["$request_uri", "$uri$is_args$args", "$uri"].iter().find_map(|end| url.strip_suffix(end));
     if let Some(kept) = kept {
         url = kept.to_owned();
@@ -332,65 +342,94 @@ fn guard(scope: &Scope, asks: Option<&(AuthWay, Place)>, route: &mut PlannedRout
 
 fn request_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
     for (directive, name, text) in &scope.request_headers {
-        let place = &directive.place;
-        let written = "proxy_set_header";
-        match (name.to_lowercase().as_str(), text.as_str()) {
-            ("host", "$host" | "$http_host" | "$server_name" | "$host:$server_port" | "$http_host:$server_port") => {
+        let text = substituted(text, &scope.variables);
+        let outcome = match (name.to_lowercase().as_str(), text.as_str()) {
+            ("host", "$host" | "$http_host" | "$host:$server_port" | "$http_host:$server_port") => {
                 route.upstream_host = None;
-                report.carried(place, written);
+                MovedOutcome::Carried
             }
-            ("host", "$proxy_host") => report.carried(place, written),
+            ("host", "$proxy_host") => MovedOutcome::Carried,
             ("host", host) if !host.contains('$') => {
                 route.upstream_host = Some(host.to_owned());
-                report.carried(place, written);
+                MovedOutcome::Carried
             }
-            ("connection" | "upgrade" | "keep-alive" | "te", _) => report.carried(place, written),
-            ("x-forwarded-for", "$proxy_add_x_forwarded_for") => report.carried(place, written),
-            ("x-forwarded-for", "$remote_addr") => report.approximated(place, written, "the client's address is added to the list"),
+            ("connection" | "upgrade" | "keep-alive" | "te", _) => MovedOutcome::Carried,
+            ("x-forwarded-for", "$proxy_add_x_forwarded_for") => MovedOutcome::Carried,
+            ("x-forwarded-for", "$remote_addr") => {
+                MovedOutcome::Approximated("the client's address is added to the list".to_owned())
+            }
             (_, "") => {
                 route.request_headers.remove.push(name.clone());
-                report.carried(place, written);
+                MovedOutcome::Carried
             }
-            _ if scope.asked_headers.iter().any(|(variable, _)| variable == text) => report.carried(place, written),
-            _ => match value(text, around) {
+            _ if scope.asked_headers.iter().any(|(variable, _)| *variable == text) => MovedOutcome::Carried,
+            _ => match value(&text, around) {
                 Some(value) => {
                     route.request_headers.set.push((name.clone(), value));
-                    report.carried(place, written);
+                    MovedOutcome::Carried
                 }
-                None => report.not_carried(place, written, format!("{text} has no counterpart")),
+                None => MovedOutcome::NotCarried(format!("{text} has no counterpart")),
             },
-        }
+        };
+        report.at_route(directive.number, &directive.place, "proxy_set_header", outcome);
     }
 }
 
-fn response_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
+/// Statuses of the responses that get headers of nginx unless it is told `always`.
+const WITH_HEADERS: [u16; 10] = [200, 201, 204, 206, 301, 302, 303, 304, 307, 308];
+
+/// Headers for clients. Where nothing is answered, they are those of files.
+fn response_headers(scope: &Scope, around: Surroundings, is_of_files: bool, route: &mut PlannedRoute, report: &mut ImportReport) {
     route.response_headers.remove.extend(scope.hidden_headers.iter().cloned());
-    if let Some(value) = &scope.cache_control {
-        let header = ("Cache-Control".to_owned(), value.clone());
-        match &mut route.action {
-            PlannedAction::Answer { headers, .. } => headers.push(header),
-            _ => route.response_headers.set.push(header),
+    if let Some((directive, headers)) = &scope.expiry {
+        let has_date = headers.is_empty() || headers.iter().any(|(name, _)| *name == "Expires");
+        let outcome = match (is_of_files, has_date) {
+            (true, _) => MovedOutcome::OtherWork("headers of files that nginx itself serves".to_owned()),
+            (false, true) => MovedOutcome::Carried,
+            (false, false) => MovedOutcome::Approximated("Cache-Control alone, without Expires".to_owned()),
+        };
+        report.at_route(directive.number, &directive.place, "expires", outcome);
+        for (name, value) in headers {
+            let header = PlannedStatusHeader {
+                statuses: WITH_HEADERS.to_vec(),
+                name: (*name).to_owned(),
+                value: value.clone(),
+                replaces: true,
+            };
+            add_for_clients(route, header);
         }
     }
     for (directive, name, text) in &scope.response_headers {
-        let place = &directive.place;
-        let Some(value) = value(text, around) else {
-            report.not_carried(place, "add_header", format!("{text} has no counterpart"));
-            continue;
-        };
-        if let PlannedAction::Answer { headers, .. } = &mut route.action {
-            if !value.contains('{') {
-                headers.push((name.clone(), value));
+        let outcome = match value(&substituted(text, &scope.variables), around) {
+            _ if is_of_files => MovedOutcome::OtherWork("headers of files that nginx itself serves".to_owned()),
+            None => MovedOutcome::NotCarried(format!("{text} has no counterpart")),
+            Some(value) if value.contains('{') && value.contains('}') => match &route.action {
+                PlannedAction::Forward(_) => {
+                    route.response_headers.set.push((name.clone(), value));
+                    MovedOutcome::Approximated("on responses of upstreams, in place of their own".to_owned())
+                }
+                _ => MovedOutcome::NotCarried("the gateway's own answers have no header that depends on the request".to_owned()),
+            },
+            Some(value) => {
+                let is_always = directive.words.len() == 3;
+                let statuses = if is_always { Vec::new() } else { WITH_HEADERS.to_vec() };
+                add_for_clients(route, PlannedStatusHeader { statuses, name: name.clone(), value, replaces: false });
+                MovedOutcome::Carried
             }
-        } else if value.contains('{') {
-            route.response_headers.set.push((name.clone(), value));
-        } else {
-            route.response_headers.add.push((name.clone(), value));
+        };
+        report.at_route(directive.number, &directive.place, "add_header", outcome);
+    }
+}
+
+/// A type that nginx's own answers have is theirs alone.
+fn add_for_clients(route: &mut PlannedRoute, header: PlannedStatusHeader) {
+    match &mut route.action {
+        PlannedAction::Answer { status, headers, .. } if header.name.eq_ignore_ascii_case("content-type") => {
+            if header.statuses.is_empty() || header.statuses.contains(status) {
+                headers.push((header.name, header.value));
+            }
         }
-        match directive.words.last().is_some_and(|last| last == "always") {
-            true => report.carried(place, "add_header"),
-            false => report.approximated(place, "add_header", "on all responses, also on errors"),
-        }
+        _ => route.status_headers.push(header),
     }
 }
 

@@ -11,7 +11,7 @@ const NAMES_SHOWN: usize = 60;
 
 fn main() {
     println!(
-        "| from | files | uses | carried over | need no setting | approximated | not carried over | no work of a gateway | alike, of all | alike, of a gateway's work | mean of files |"
+        "| from | files | uses | carried over | needs no setting | approximated | not carried over | no work of a gateway | alike, of all | alike, of a gateway's work | mean of files |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let mut details = Vec::new();

@@ -10,6 +10,7 @@ mod scope;
 mod server;
 mod times;
 mod upstream;
+mod users;
 mod value;
 
 use crate::files::{ImportFailure, NamedFiles};
@@ -31,6 +32,8 @@ struct Shared {
     connection_zones: BTreeMap<String, String>,
     /// Values of the times that the gateway has one of for all.
     times: times::GatewayTimes,
+    /// The most bytes of a body, if it is the same for all.
+    body_bytes_max: Option<u64>,
     /// Whether anything is cached.
     stores: bool,
 }
@@ -70,7 +73,12 @@ pub(crate) fn read(text: String, files: &mut NamedFiles, plan: &mut Plan, report
 }
 
 fn read_http(http: &[Directive], files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) {
-    let mut shared = Shared { times: times::all(http), stores: has_cache(http), ..Shared::default() };
+    let mut shared = Shared {
+        times: times::all(http),
+        body_bytes_max: times::body_bytes_max(http),
+        stores: has_cache(http),
+        ..Shared::default()
+    };
     for directive in http {
         match directive.name.as_str() {
             "upstream" => {

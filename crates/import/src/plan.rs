@@ -23,6 +23,8 @@ pub(crate) struct Plan {
     pub client_header: Option<String>,
     /// Seconds until an upstream's response must begin; 0 for the gateway's default.
     pub upstream_s: u64,
+    /// Most bytes of a body, for all routes.
+    pub body_bytes_max: Option<u64>,
     /// Members of `tollgate.timeouts` in milliseconds.
     pub timeouts: BTreeMap<&'static str, u64>,
     /// There were more routes than a plan has.
@@ -103,6 +105,8 @@ pub(crate) struct PlannedRoute {
     /// Of each consumer.
     pub consumer_rates: Vec<PlannedRate>,
     pub cors: Option<PlannedCors>,
+    /// Statuses of the gateway's own refusals, the kinds of these errors, and the statuses that clients get.
+    pub refusal_statuses: Vec<(u16, &'static str, u16)>,
     /// What applies to limits while their store does not answer: `allow` or `deny`; the gateway's default if missing.
     pub on_store_failure: Option<&'static str>,
     pub cache: Option<PlannedCache>,
@@ -414,12 +418,14 @@ pub(crate) struct PlannedRate {
     pub per_s: f64,
 }
 
-/// A rate of each client address.
+/// A rate of each client address, or of each value of a header.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlannedAddressRate {
     pub rate: PlannedRate,
     /// Routes with the same name count together; empty for the route alone.
     pub counter: String,
+    /// The header by whose values requests are counted, in place of addresses.
+    pub header: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -481,7 +487,18 @@ pub enum ConsumerCredential {
     },
 }
 
+/// The kind of errors of clients that are over a rate.
+const OVER_LIMIT: &str = "RLT";
+
 impl PlannedRoute {
+    /// Clients over a limit get this status, in place of 429.
+    pub(crate) fn refuse_over_limits_with(&mut self, status: u16) {
+        self.refusal_statuses.retain(|(_, kind, _)| *kind != OVER_LIMIT);
+        if status != 429 {
+            self.refusal_statuses.push((429, OVER_LIMIT, status));
+        }
+    }
+
     /// Of those that might come before, only these may.
     pub(crate) fn admit_only(&mut self, list: Vec<String>) {
         if list.is_empty() {
@@ -519,7 +536,7 @@ impl PlannedAuth {
 impl PlannedRate {
     /// For the route alone.
     pub(crate) fn of_route(self) -> PlannedAddressRate {
-        PlannedAddressRate { rate: self, counter: String::new() }
+        PlannedAddressRate { rate: self, counter: String::new(), header: None }
     }
 
     /// Requests in a second.

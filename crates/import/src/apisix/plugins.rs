@@ -4,8 +4,8 @@ use super::ApisixReader;
 use crate::node::{Member, Node};
 use crate::pattern;
 use crate::plan::{
-    AuthWay, ConsumerCredential, PathChange, PlannedAction, PlannedCache, PlannedConsumer, PlannedCors, PlannedRate,
-    PlannedRedirect, PlannedRoute,
+    AuthWay, ConsumerCredential, PathChange, PlannedAction, PlannedAddressRate, PlannedCache, PlannedConsumer, PlannedCors,
+    PlannedRate, PlannedRedirect, PlannedRoute,
 };
 
 /// Plugins that only observe.
@@ -95,6 +95,9 @@ pub(super) fn apply(plugin: &Member, route: &mut PlannedRoute, reader: &mut Apis
             let field = format!("{title}.{}", member.key);
             match known.contains(&member.key.as_str()) || member.node.is_empty() || member.key == "_meta" {
                 true => reader.report.carried(&place, field),
+                false if member.key == "enable" && member.node.is_true() => {
+                    reader.report.built_in(&place, field, "a plugin that is written acts");
+                }
                 // A condition that is left out would admit more.
                 false if RESTRICTING.contains(&name) => reader.closes(route, &field, "has no counterpart", member.line),
                 false => reader.report.not_carried(&place, field, "has no counterpart"),
@@ -329,6 +332,11 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         reader.closes(route, &title, "has no rate in numbers", plugin.line);
         return None;
     };
+    let status = config.get("rejected_code");
+    route.refuse_over_limits_with(if status.is_empty() { 503 } else { status.status().unwrap_or(429) });
+    if !config.get("policy").is_empty() {
+        config.get("policy").word(&["local", "redis", "redis-cluster"]);
+    }
     match config.get("key").text().trim_start_matches('$') {
         "" | "remote_addr" | "http_x_real_ip" | "http_x_forwarded_for" if config.get("key_type").text() != "constant" => {
             route.address_rates.push(rate.of_route());
@@ -345,6 +353,11 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         _ if config.get("key_type").text() == "constant" => {
             route.rate = Some(rate);
             reader.report.carried(&place, title);
+        }
+        key if key.starts_with("http_") && is_variable(key) && ["", "var"].contains(&config.get("key_type").text()) => {
+            let header = key.trim_start_matches("http_").replace('_', "-");
+            route.address_rates.push(PlannedAddressRate { header: Some(header), ..rate.of_route() });
+            reader.report.weakened(&place, title, "stricter: requests without the header are counted together");
         }
         key => {
             config.get("key").is_not_understood();
@@ -373,6 +386,10 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         "redis_timeout",
         "group",
     ])
+}
+
+fn is_variable(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn cors(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>) -> Option<&'static [&'static str]> {

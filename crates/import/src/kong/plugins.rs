@@ -4,7 +4,9 @@ mod transform;
 
 use super::KongReader;
 use crate::node::Node;
-use crate::plan::{AuthWay, Plan, PlannedAction, PlannedCache, PlannedCors, PlannedRate, PlannedRedirect, PlannedRoute};
+use crate::plan::{
+    AuthWay, Plan, PlannedAction, PlannedAddressRate, PlannedCache, PlannedCors, PlannedRate, PlannedRedirect, PlannedRoute,
+};
 use crate::report::Place;
 
 /// Plugins that only observe: the gateway observes by itself.
@@ -357,7 +359,11 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
         "redis_password",
         "namespace",
         "dictionary_name",
+        "header_name",
     ];
+    if !config.get("error_code").is_empty() {
+        route.refuse_over_limits_with(config.get("error_code").status().unwrap_or(429));
+    }
     let policy = config.get("policy");
     let counts_alike = !policy.is_empty() && !policy.word(&["local", "cluster", "redis"]).is_empty();
     route.on_store_failure = match config.get("fault_tolerant") {
@@ -401,6 +407,11 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
         "consumer" | "credential" | "ip" => {
             route.address_rates.extend(rates.iter().map(|rate| rate.of_route()));
             reader.report.carried(&place, title);
+        }
+        "header" if config.get("header_name").token().is_some() => {
+            let header = config.get("header_name").token().map(str::to_owned);
+            route.address_rates.extend(rates.iter().map(|rate| PlannedAddressRate { header: header.clone(), ..rate.of_route() }));
+            reader.report.weakened(&place, title, "stricter: requests without the header are counted together");
         }
         other => closes(route, &title, &format!("requests cannot be counted by {other}"), &place, reader),
     }

@@ -284,7 +284,7 @@ fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<
         "" if !node.get("strategy").is_empty() => Err("requests cannot be counted so".to_owned()),
         "" | "ip" => {
             let counter = if level == Level::Service { "service" } else { "" };
-            let limit = PlannedAddressRate { rate: client, counter: counter.to_owned() };
+            let limit = PlannedAddressRate { rate: client, counter: counter.to_owned(), header: None };
             routes.iter_mut().for_each(|route| route.address_rates.push(limit.clone()));
             let header = node.get("key").text();
             if !header.is_empty() {

@@ -123,7 +123,7 @@ impl Reader<'_> {
     ) -> Result<(), ImportFailure> {
         let name = directive.word(0);
         if name.ends_with("mime.types") {
-            self.report.approximated(&directive.place, "include", "upstreams say the types of what they send");
+            self.report.other_work(&directive.place, "include", "types of files that nginx itself serves");
             return Ok(());
         }
         let has_wildcard = name.contains(['*', '?', '[']);

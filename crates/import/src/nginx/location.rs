@@ -1,6 +1,7 @@
 //! `location`: its precedence, and what answers there.
 
 mod answer;
+mod headers;
 
 use super::condition::{self, Condition};
 use super::directive::Directive;
@@ -144,11 +145,8 @@ impl<'l> LocationReader<'l> {
                 }
                 "limit_except" => self.limit_except(directive, &mut scope),
                 name @ ("root" | "alias" | "index") if serves_no_files(directives) => {
-                    self.report.approximated(
-                        &directive.place,
-                        name,
-                        "has no effect: every request that comes here is answered in another way",
-                    );
+                    let how = "has no effect: every request that comes here is answered in another way";
+                    self.report.built_in(&directive.place, name, how);
                 }
                 "error_page" | "root" | "alias" | "index" => {
                     report_known(directive, self.report);
@@ -268,7 +266,7 @@ impl<'l> LocationReader<'l> {
                             }
                         }
                     }
-                    None => self.report.not_carried(&directive.place, "try_files", "the gateway serves no files"),
+                    None => self.report.other_work(&directive.place, "try_files", "files that nginx itself serves"),
                 }
             }
         }

@@ -2,11 +2,9 @@
 
 use super::directive::Directive;
 use super::value::{bytes, milliseconds};
-use super::{Shared, report_known};
+use super::{Shared, report_known, users};
 use crate::files::NamedFiles;
-use crate::plan::{
-    ConsumerCredential, Plan, PlannedAddressRate, PlannedCache, PlannedChecks, PlannedConsumer, PlannedRate, PlannedRetries,
-};
+use crate::plan::{Plan, PlannedAddressRate, PlannedCache, PlannedChecks, PlannedRate, PlannedRetries};
 use crate::report::{ImportReport, Place};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
@@ -34,6 +32,8 @@ pub(super) struct Scope {
     pub retries: Option<PlannedRetries>,
     pub rate: Option<PlannedRate>,
     pub address_rates: Vec<PlannedAddressRate>,
+    /// What clients over a limit get, if it is said.
+    pub limit_status: Option<u16>,
     pub verifies_upstream: bool,
     /// Checks of the upstream's servers; not inherited.
     pub checks: Option<PlannedChecks>,
@@ -152,7 +152,7 @@ impl Scope {
                 self.basic = first != "off";
                 report.carried(place, name);
             }
-            "auth_basic_user_file" => users(directive, files, plan, report),
+            "auth_basic_user_file" => users::read(directive, files, plan, report),
             "auth_request" => {
                 self.asks = (first != "off").then(|| (first.to_owned(), place.clone()));
                 report.carried(place, name);
@@ -166,6 +166,10 @@ impl Scope {
             }
             "satisfy" => report.carried(place, name),
             "client_max_body_size" => match bytes(first) {
+                Some(most) if shared.body_bytes_max == Some(most) => {
+                    plan.body_bytes_max = Some(most);
+                    report.carried(place, name);
+                }
                 Some(most) => {
                     self.body_bytes_max = Some(most);
                     match most {
@@ -180,6 +184,17 @@ impl Scope {
                 report.approximated(place, name, "until the response begins, in whole seconds");
             }
             "limit_req" => self.limit_requests(directive, shared, report),
+            "limit_req_status" => match first.parse::<u16>().ok().filter(|status| (400..=599).contains(status)) {
+                Some(444) => {
+                    self.limit_status = Some(403);
+                    report.approximated(place, name, "403 in place of a closed connection");
+                }
+                Some(status) => {
+                    self.limit_status = Some(status);
+                    report.carried(place, name);
+                }
+                None => report.not_carried(place, name, "is no status from 400 to 599"),
+            },
             "limit_conn" => {
                 let is_by_address = shared.connection_zones.get(first).is_some_and(|key| key.contains("remote_addr"));
                 match directive.word(1).parse::<u32>() {
@@ -283,12 +298,18 @@ impl Scope {
         match key.as_str() {
             "$binary_remote_addr" | "$remote_addr" => {
                 let counter = format!("{}, burst {burst}", named("zone=").unwrap_or_default());
-                self.address_rates.push(PlannedAddressRate { rate, counter });
+                self.address_rates.push(PlannedAddressRate { rate, counter, header: None });
                 report.carried(place, "limit_req");
             }
             "$server_name" | "$host" | "$http_host" => {
                 self.rate = Some(rate);
                 report.carried(place, "limit_req");
+            }
+            key if key.starts_with("$http_") && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"$_".contains(&byte)) => {
+                let header = key.trim_start_matches("$http_").replace('_', "-");
+                let counter = format!("{}, burst {burst}", named("zone=").unwrap_or_default());
+                self.address_rates.push(PlannedAddressRate { rate, counter, header: Some(header) });
+                report.weakened(place, "limit_req", "stricter: requests without the header are counted together");
             }
             key => self.close(place, "limit_req", &format!("requests cannot be counted by {key}"), report),
         }
@@ -336,52 +357,6 @@ fn exceptions(allowed: &[String], blocked: Vec<String>) -> Result<(Vec<String>, 
 fn checked(network: &str) -> Result<(), String> {
     let is_network = network.parse::<ipnet::IpNet>().is_ok() || network.parse::<std::net::IpAddr>().is_ok();
     if is_network { Ok(()) } else { Err(format!("{network} is no address or network")) }
-}
-
-/// Users of a password file.
-fn users(directive: &Directive, files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) {
-    let path = files.path(directive.word(0));
-    let text = match files.read(&path) {
-        Ok(text) => text,
-        Err(why) => {
-            let why = format!("{} {why}; the API asks for passwords, and has no users", path.display());
-            return report.not_carried(&directive.place, "auth_basic_user_file", why);
-        }
-    };
-    report.carried(&directive.place, "auth_basic_user_file");
-    for (number, line) in text.lines().enumerate() {
-        let Some((user, password)) = line.split_once(':').filter(|_| !line.starts_with('#')) else { continue };
-        let place = Place::new(&path, number + 1);
-        let password = password.split(':').next().unwrap_or_default();
-        let (password, hash_type) = match password {
-            hash if hash.starts_with("$2") => (hash, "bcrypt"),
-            hash if hash.starts_with("$apr1$")
-                || hash.starts_with('$')
-                || hash.starts_with("{S")
-                || (hash.len() == 13 && !hash.starts_with('{')) =>
-            {
-                report.not_carried(
-                    &place,
-                    "user",
-                    format!("the hash of {user} is of a kind that is not checked here: give a new password"),
-                );
-                continue;
-            }
-            plain => (plain.strip_prefix("{PLAIN}").unwrap_or(plain), ""),
-        };
-        report.carried(&place, "user");
-        if plan.consumers.iter().any(|consumer| consumer.name == user) {
-            continue;
-        }
-        let credential =
-            ConsumerCredential::Basic { user: user.to_owned(), password: password.to_owned(), hash_type: hash_type.to_owned() };
-        plan.consumers.push(PlannedConsumer {
-            name: user.to_owned(),
-            place,
-            credentials: vec![credential],
-            ..PlannedConsumer::default()
-        });
-    }
 }
 
 fn checks(directive: &Directive) -> PlannedChecks {

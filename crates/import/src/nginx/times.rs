@@ -1,7 +1,7 @@
-//! Times that nginx has at each level, and the gateway once for all.
+//! Times and sizes that nginx has at each level, and the gateway once for all.
 
 use super::directive::Directive;
-use super::value::milliseconds;
+use super::value::{bytes, milliseconds};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The directives, what they are called here, nginx's defaults in milliseconds, and whether they hold for locations with an upstream.
@@ -32,6 +32,28 @@ pub(super) fn all(http: &[Directive]) -> GatewayTimes {
         times.insert(name, values);
     }
     GatewayTimes(times)
+}
+
+/// The most bytes of a body, if it is written and the same for all that has an upstream.
+pub(super) fn body_bytes_max(http: &[Directive]) -> Option<u64> {
+    let mut values = BTreeSet::new();
+    collect_sizes(http, None, &mut values);
+    let only = values.pop_first()?;
+    only.filter(|most| *most > 0 && values.is_empty())
+}
+
+fn collect_sizes(level: &[Directive], outer: Option<u64>, values: &mut BTreeSet<Option<u64>>) {
+    let own = level.iter().find(|directive| directive.name == "client_max_body_size");
+    let most = own.map_or(outer, |directive| bytes(directive.word(0)));
+    for directive in level {
+        match directive.name.as_str() {
+            "proxy_pass" | "grpc_pass" => {
+                values.insert(most);
+            }
+            "server" | "location" | "if" => collect_sizes(directive.inner(), most, values),
+            _ => {}
+        }
+    }
 }
 
 /// The values at servers, or at what has an upstream.

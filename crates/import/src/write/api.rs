@@ -5,8 +5,8 @@ use super::settings::Sockets;
 use super::{ORG, merge, put, shape, tidy};
 use crate::pattern::escaped;
 use crate::plan::{
-    AuthWay, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath, PlannedRate,
-    PlannedRedirect, PlannedRoute, PlannedStatusHeader, PlannedUpstream, PlannedValue,
+    AuthWay, HeaderEdits, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath,
+    PlannedRate, PlannedRedirect, PlannedRoute, PlannedStatusHeader, PlannedUpstream, PlannedValue,
 };
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -40,7 +40,7 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         "matches": route.matches.iter().map(matched).collect::<Vec<_>>(),
         "request_headers": { "add": named(&route.request_headers.add) },
         "response_headers": { "add": named(&route.response_headers.add) },
-        "status_headers": status_headers(&route.status_headers),
+        "status_headers": status_headers(&for_clients(route)),
         "response_rewrites": {
             "locations": starts(&route.locations),
             "cookie_paths": starts(&route.cookie_paths),
@@ -98,6 +98,7 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         "blacklisted_ips": route.blocked_ips,
         "enable_ip_blacklisting": !route.blocked_ips.is_empty(),
         "global_rate_limit": route.rate.map(|rate| json!({ "rate": rate.requests, "per": rate.per_s })),
+        "error_overrides": refusals(route),
         "CORS": cors(route),
         "cache_options": cache_options(route),
         "response_processors": route.shape.iter().map(|_| json!({ "name": "response_body_transform_jq" })).collect::<Vec<_>>(),
@@ -151,7 +152,8 @@ fn address_limit(limit: &PlannedAddressRate) -> Value {
     let PlannedRate { requests, per_s } = limit.rate;
     let window_s = per_s.min(WINDOW_S_MAX);
     let requests = (requests * window_s / per_s).max(1.0);
-    tidy(json!({ "requests": requests, "window_s": window_s, "by": "address", "counter": limit.counter }))
+    let by = if limit.header.is_some() { "header" } else { "address" };
+    tidy(json!({ "requests": requests, "window_s": window_s, "by": by, "name": limit.header, "counter": limit.counter }))
 }
 
 fn matched(matched: &PlannedMatch) -> Value {
@@ -395,6 +397,22 @@ fn named(list: &[(String, String)]) -> Vec<Value> {
     list.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }
 
+/// Headers by status. A redirect is the gateway's own answer, which gets no others.
+fn for_clients(route: &PlannedRoute) -> Vec<PlannedStatusHeader> {
+    let mut list = route.status_headers.clone();
+    if let PlannedAction::Redirect(_) = route.action {
+        let HeaderEdits { set, add, .. } = &route.response_headers;
+        let all = set.iter().map(|header| (header, true)).chain(add.iter().map(|header| (header, false)));
+        list.extend(all.filter(|((_, value), _)| !value.contains('{')).map(|((name, value), replaces)| PlannedStatusHeader {
+            statuses: Vec::new(),
+            name: name.clone(),
+            value: value.clone(),
+            replaces,
+        }));
+    }
+    list
+}
+
 /// Headers of the same statuses are one entry.
 fn status_headers(list: &[PlannedStatusHeader]) -> Vec<Value> {
     let mut by_statuses: Vec<(&[u16], Vec<&PlannedStatusHeader>)> = Vec::new();
@@ -412,6 +430,14 @@ fn status_headers(list: &[PlannedStatusHeader]) -> Vec<Value> {
         tidy(json!({ "statuses": statuses, "headers": { "set": of_kind(true), "add": of_kind(false) } }))
     };
     by_statuses.into_iter().map(entry).collect()
+}
+
+/// Other statuses in place of those of the gateway's refusals.
+fn refusals(route: &PlannedRoute) -> Map<String, Value> {
+    let entry = |(from, kind, to): &(u16, &str, u16)| {
+        (from.to_string(), json!([{ "match": { "flag": kind }, "response": { "status_code": to } }]))
+    };
+    route.refusal_statuses.iter().map(entry).collect()
 }
 
 /// An empty list lets nothing pass.

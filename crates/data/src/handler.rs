@@ -516,7 +516,9 @@ impl Handler for GatewayHandler {
         let is_own = (settings.answers.request_id && is_same_name(name, "X-Request-Id"))
             || (settings.answers.server_timing && is_same_name(name, "Server-Timing"));
         let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
-        !is_own && !of_version.iter().chain(self.state.response.all_changes()).any(|change| is_same_name(change.name(), name))
+        let wanted = &self.state.response;
+        let by_status = wanted.all_status_changes().map(|change| &change.change);
+        !is_own && !of_version.iter().chain(wanted.all_changes()).chain(by_status).any(|change| is_same_name(change.name(), name))
     }
 
     fn on_fault(&mut self, fault: &Fault, outgoing: &mut Outgoing) {
@@ -525,7 +527,7 @@ impl Handler for GatewayHandler {
             self.answer_fault(fault, outgoing);
         } else if outgoing.sourced.is_some() {
             self.note_fault(fault);
-            self.finish_in_flight(ResponseMaker::Store, None, &mut outgoing.edits);
+            self.finish_in_flight(ResponseMaker::Store, (outgoing.status, None), &mut outgoing.edits);
         } else {
             self.label_in_flight(&mut outgoing.edits);
         }
@@ -617,7 +619,7 @@ impl GatewayHandler {
             Ok(Verdict::Reply) => {
                 let version = snapshot.apis.get(self.place.api).and_then(|api| self.place.version(api));
                 let maker = if self.state.decisions.is_stored { ResponseMaker::Store } else { ResponseMaker::Middleware };
-                self.finish(maker, version, began, None, &mut outgoing.edits);
+                self.finish(maker, version, began, (outgoing.status, None), &mut outgoing.edits);
                 self.count_reply(context, snapshot, outgoing, None);
                 Verdict::Reply
             }
@@ -636,7 +638,7 @@ impl GatewayHandler {
                 let xml = xml_type(HeadView::new(&context.request.headers));
                 let audience = ErrorAudience::new(xml.as_deref(), self.state.decisions.call.as_deref());
                 let rule = reply::refuse_by_rules(outgoing, settings, rules, (&refusal, None), audience);
-                self.finish(ResponseMaker::Refusal, None, began, None, &mut outgoing.edits);
+                self.finish(ResponseMaker::Refusal, None, began, (outgoing.status, None), &mut outgoing.edits);
                 rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
                 self.count_reply(context, snapshot, outgoing, Some(refusal.cause));
                 Verdict::Reply
@@ -660,7 +662,8 @@ impl GatewayHandler {
             ResponseVerdict::Pass => {}
         }
         self.note_response_dimensions(|name| response.headers.get(name));
-        self.finish_in_flight(ResponseMaker::Upstream, Some(&response.headers), &mut outgoing.edits);
+        let status = if outgoing.status == 0 { response.status } else { outgoing.status };
+        self.finish_in_flight(ResponseMaker::Upstream, (status, Some(&response.headers)), &mut outgoing.edits);
         verdict
     }
 
@@ -675,9 +678,9 @@ impl GatewayHandler {
 
     /// Adds the last lines to the response of the exchange that was forwarded.
     #[inline(always)]
-    fn finish_in_flight(&self, maker: ResponseMaker, headers: Option<&Headers<'_>>, edits: &mut HeaderEdits) {
+    fn finish_in_flight(&self, maker: ResponseMaker, response: (u16, Option<&Headers<'_>>), edits: &mut HeaderEdits) {
         if let Some(in_flight) = &self.in_flight {
-            self.finish(maker, in_flight.version(), in_flight.began, headers, edits);
+            self.finish(maker, in_flight.version(), in_flight.began, response, edits);
         }
     }
 
@@ -685,7 +688,7 @@ impl GatewayHandler {
     #[cold]
     fn end_replaced(&mut self, outgoing: &mut Outgoing) {
         if outgoing.sourced.is_some() {
-            self.finish_in_flight(ResponseMaker::Store, None, &mut outgoing.edits);
+            self.finish_in_flight(ResponseMaker::Store, (outgoing.status, None), &mut outgoing.edits);
         } else if let Some(refusal) = self.state.response.chain.take_refusal() {
             tracing::debug!(cause = refusal.cause, trace_id = self.trace_id(), "response refused");
             self.refuse_in_flight(ResponseMaker::StepRefusal, (&refusal, None), outgoing);
@@ -693,7 +696,7 @@ impl GatewayHandler {
                 in_flight.refused = Some(Box::new(refusal));
             }
         } else {
-            self.finish_in_flight(ResponseMaker::Step, None, &mut outgoing.edits);
+            self.finish_in_flight(ResponseMaker::Step, (outgoing.status, None), &mut outgoing.edits);
         }
         self.note_status(outgoing.status);
     }
@@ -705,7 +708,7 @@ impl GatewayHandler {
         let audience = ErrorAudience::new(xml, self.state.decisions.call.as_deref());
         let rules = in_flight.and_then(InFlight::error_overrides);
         let rule = reply::refuse_by_rules(outgoing, &self.core.shared.settings, rules, refused, audience);
-        self.finish_in_flight(maker, None, &mut outgoing.edits);
+        self.finish_in_flight(maker, (outgoing.status, None), &mut outgoing.edits);
         rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
     }
 

@@ -14,6 +14,21 @@ pub enum HeaderChange {
     Add(Arc<str>, Vec<u8>),
 }
 
+/// A change to responses with some statuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusChange {
+    /// Empty for all.
+    pub statuses: Arc<[u16]>,
+    pub change: HeaderChange,
+}
+
+impl StatusChange {
+    /// Whether a response with this status is changed.
+    pub fn is_for(&self, status: u16) -> bool {
+        self.statuses.is_empty() || self.statuses.contains(&status)
+    }
+}
+
 impl HeaderChange {
     /// Name of the header.
     pub fn name(&self) -> &str {

@@ -57,6 +57,8 @@ mod route_filters;
 mod route_responses;
 mod rpc_call;
 mod rpc_rights;
+mod rule_passes;
+mod rule_status_headers;
 mod scope_check;
 mod shared_cache;
 mod signature_auth;
@@ -134,6 +136,8 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("PortalReads", Runs, portal_cors::PortalReads::compile),
     // Refusals tell it too, because their clients need it as well; preflights do not, because browsers do not show them.
     listed("DeprecationNotice", Runs, deprecation_notice::DeprecationNotice::compile),
+    // Refusals and redirects have them too.
+    listed("RuleStatusHeaders", Runs, rule_status_headers::RuleStatusHeaders::compile),
     // A page for people, which needs no key, as in Tyk.
     listed("GraphqlPlaygroundPage", Runs, graphql_playground::GraphqlPlaygroundPage::compile),
     // Plugins may change what everything after them checks.
@@ -201,7 +205,9 @@ pub const POST_AUTH: &[ListedMiddleware] = &[
     // Validation sees the body that the client sent.
     listed("TransformRequest", Runs, transform_request::TransformRequest::compile),
     listed("TransformJq", Runs, transform_jq::TransformJq::compile),
-    // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers.
+    // The request's own changes, outermost scope first: headers see the client's URL, rewrites see the changed headers. What a rule leaves out of
+    // the client's request goes first, so that what these add stays.
+    listed("RulePasses", Runs, rule_passes::RulePasses::compile),
     listed("RequestHeaders", Runs, request_headers::RequestHeaders::compile),
     listed("RewriteUrl", Runs, rewrite_url::RewriteUrl::compile),
     listed("TransformMethod", Runs, transform_method::TransformMethod::compile),

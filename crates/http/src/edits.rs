@@ -27,6 +27,13 @@ impl HeaderEdits {
         self.remove_added(name);
     }
 
+    /// Removes the lines of the message whose names do not pass; what was added stays.
+    pub fn retain_received(&mut self, headers: &Headers<'_>, passes: impl Fn(&str) -> bool) {
+        for (index, _) in headers.iter().enumerate().filter(|(_, (name, _))| !passes(name)) {
+            self.dropped |= 1 << index;
+        }
+    }
+
     /// Removes every line with a known name.
     #[inline]
     pub fn remove_known(&mut self, headers: &Headers<'_>, kind: KnownHeader) {

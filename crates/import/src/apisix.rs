@@ -107,6 +107,11 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
             _ => reader.report.not_carried(&place, member.key.clone(), "is not known to the importer"),
         }
     }
+    for node in list("global_rules") {
+        for member in node.members() {
+            reader.describes(member, "global_rules");
+        }
+    }
     for key in ["upstreams", "services", "plugin_configs"] {
         for node in list(key) {
             routes::report_members(&node, key, &mut reader);

@@ -10,7 +10,7 @@ use crate::plan::{Plan, PlannedListener, PlannedUpstream};
 use crate::report::{ImportReport, Place};
 use crate::tree::read_yaml;
 use crate::unread;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Where Kong listens unless told otherwise; its file does not say it.
@@ -25,6 +25,8 @@ struct KongReader<'r> {
     global: Vec<Node>,
     /// Plugins of consumers: the name of the consumer with each.
     of_consumers: Vec<(String, Node)>,
+    /// Times to connect to services: the gateway has one for all.
+    connect_ms: BTreeSet<u64>,
 }
 
 impl KongReader<'_> {
@@ -72,6 +74,13 @@ impl KongReader<'_> {
     }
 }
 
+/// Kong's time to connect to a service unless told otherwise.
+const CONNECT_MS: u64 = 60_000;
+
+fn connect_ms(service: &Node) -> u64 {
+    service.get("connect_timeout").whole().filter(|time| *time > 0).unwrap_or(CONNECT_MS)
+}
+
 /// Reads the file into the plan.
 pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut ImportReport) -> Result<(), ImportFailure> {
     let root = read_yaml(text, files)?;
@@ -85,7 +94,11 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         upstreams: BTreeMap::new(),
         global: Vec::new(),
         of_consumers: Vec::new(),
+        connect_ms: root.get("services").objects().iter().map(connect_ms).collect(),
     };
+    if let Some(longest) = reader.connect_ms.last().filter(|time| **time != CONNECT_MS) {
+        plan.timeouts.insert("upstream_connect_ms", *longest);
+    }
     for upstream in root.get("upstreams").objects() {
         routes::upstream(upstream, &mut reader);
     }

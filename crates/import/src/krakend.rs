@@ -3,6 +3,7 @@
 mod bodies;
 mod endpoint;
 mod extra;
+mod martian;
 mod settings;
 
 use crate::files::{ImportFailure, NamedFiles};
@@ -18,14 +19,11 @@ use std::path::PathBuf;
 const PORT: u16 = 8080;
 
 /// What is otherwise at every endpoint.
-const ENDPOINTS: &str = "responses keep the status and the headers of the backend, also those of errors; backends get all headers of requests \
-                         but Authorization and Cookie, which must be listed";
+const ENDPOINTS: &str = "responses keep the status and the headers of the backend, also those of errors; backends do not get \
+                         KrakenD's own User-Agent";
 
 /// Where KrakenD says that it is well.
 const HEALTH: &str = "/__health";
-
-/// What becomes of `cache_ttl`.
-const CACHE_TTL: &str = "Cache-Control, on all responses";
 
 /// What becomes of parts of seconds.
 const WHOLE_SECONDS: &str = "rounded up to whole seconds";
@@ -84,8 +82,18 @@ impl KrakendReader<'_> {
             | "max_shutdown_wait_time" => "the gateway's own limits of time and connections",
             "debug_endpoint" | "echo_endpoint" => "the control API answers questions",
             "sequential_start" | "use_h2c" | "dns_cache_ttl" | "disable_rest" | "concurrent_calls" => "the gateway's own way",
+            "output_encoding" if ["json", "json-collection", "no-op"].contains(&member.node.text()) => {
+                let place = self.place(member.line);
+                self.report.carried(&place, format!("{path}{}", member.key));
+                return true;
+            }
+            "disable_host_sanitize" if member.node.is_true() || member.node.is_false() => {
+                let place = self.place(member.line);
+                self.report.built_in(&place, format!("{path}{}", member.key), "hosts with and without a scheme are taken");
+                return true;
+            }
             "output_encoding" | "encoding" => "responses pass as the backend sends them; shapes need JSON",
-            "disable_host_sanitize" | "sd_scheme" => "hosts are taken as they are",
+            "sd_scheme" => "hosts are taken as they are",
             _ => return false,
         };
         let place = self.place(member.line);
@@ -127,7 +135,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
                 reader.report.approximated(&place, "endpoints.headers", ENDPOINTS);
             }
             "tls" => tls_closes = tls(&member.node, &mut listener, &mut reader),
-            "cache_ttl" => reader.report.approximated(&place, "cache_ttl", CACHE_TTL),
+            "cache_ttl" => reader.report.carried(&place, "cache_ttl"),
             "async_agent" | "plugin" | "client_tls" | "sd" => {
                 reader.report.not_carried(&place, member.key.clone(), "has no counterpart")
             }

@@ -25,7 +25,7 @@ pub use files::ImportFailure;
 pub use format::ForeignFormat;
 pub use plan::{ConsumerCredential, PlannedConsumer};
 pub use probe::ProbeRequest;
-pub use report::{ImportReport, MovedOutcome, ReportedItem};
+pub use report::{ImportReport, MovedOutcome, OutcomeCounts, ReportedItem};
 pub use write::{WrittenConsumer, WrittenFile};
 
 use files::NamedFiles;

@@ -5,9 +5,12 @@ mod condition;
 mod directive;
 mod known;
 mod location;
+mod plain;
 mod scope;
 mod server;
+mod times;
 mod upstream;
+mod users;
 mod value;
 
 use crate::files::{ImportFailure, NamedFiles};
@@ -27,6 +30,12 @@ struct Shared {
     rate_zones: BTreeMap<String, (String, PlannedRate)>,
     /// Keys of `limit_conn_zone`.
     connection_zones: BTreeMap<String, String>,
+    /// Values of the times that the gateway has one of for all.
+    times: times::GatewayTimes,
+    /// The most bytes of a body, if it is the same for all.
+    body_bytes_max: Option<u64>,
+    /// Whether anything is cached.
+    stores: bool,
 }
 
 /// Reads the files into the plan.
@@ -64,7 +73,12 @@ pub(crate) fn read(text: String, files: &mut NamedFiles, plan: &mut Plan, report
 }
 
 fn read_http(http: &[Directive], files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) {
-    let mut shared = Shared::default();
+    let mut shared = Shared {
+        times: times::all(http),
+        body_bytes_max: times::body_bytes_max(http),
+        stores: has_cache(http),
+        ..Shared::default()
+    };
     for directive in http {
         match directive.name.as_str() {
             "upstream" => {
@@ -93,6 +107,13 @@ fn read_http(http: &[Directive], files: &mut NamedFiles, plan: &mut Plan, report
     server::read_all(&servers, &scope, &shared, files, plan, report);
 }
 
+/// Whether responses are stored anywhere.
+fn has_cache(directives: &[Directive]) -> bool {
+    directives
+        .iter()
+        .any(|directive| (directive.name == "proxy_cache" && directive.word(0) != "off") || has_cache(directive.inner()))
+}
+
 fn rate_zone(directive: &Directive, shared: &mut Shared, report: &mut ImportReport) {
     let named = |start: &str| directive.words.iter().find_map(|word| word.strip_prefix(start)).unwrap_or_default();
     let zone = named("zone=").split(':').next().unwrap_or_default();
@@ -112,7 +133,7 @@ fn rate_zone(directive: &Directive, shared: &mut Shared, report: &mut ImportRepo
 fn map(directive: &Directive, report: &mut ImportReport) {
     // The usual map for WebSockets needs no counterpart.
     if directive.word(0) == "$http_upgrade" {
-        report.approximated(&directive.place, "map", "WebSockets pass without settings");
+        report.built_in(&directive.place, "map", "WebSockets pass without settings");
     } else {
         report.not_carried(
             &directive.place,
@@ -127,7 +148,10 @@ fn report_known(directive: &Directive, report: &mut ImportReport) -> Option<Stri
     let place = &directive.place;
     let name = directive.name.clone();
     match known::known(&directive.name) {
+        _ if plain::is_plain(directive, report) => {}
+        Some(Known::BuiltIn(how)) => report.built_in(place, name, *how),
         Some(Known::Own(how)) => report.approximated(place, name, *how),
+        Some(Known::OtherWork(what)) => report.other_work(place, name, *what),
         Some(Known::Without(why)) => report.not_carried(place, name, *why),
         Some(Known::Protects(why)) => {
             report.unprotected(place, name.clone(), *why);

@@ -3,6 +3,7 @@
 use crate::report::Place;
 use ipnet::IpNet;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 /// Most routes of a configuration; ten times what the largest ones have.
@@ -22,6 +23,10 @@ pub(crate) struct Plan {
     pub client_header: Option<String>,
     /// Seconds until an upstream's response must begin; 0 for the gateway's default.
     pub upstream_s: u64,
+    /// Most bytes of a body, for all routes.
+    pub body_bytes_max: Option<u64>,
+    /// Members of `tollgate.timeouts` in milliseconds.
+    pub timeouts: BTreeMap<&'static str, u64>,
     /// There were more routes than a plan has.
     is_full: bool,
 }
@@ -79,8 +84,17 @@ pub(crate) struct PlannedRoute {
     pub upstream_method: Option<String>,
     /// `Host` for the upstream; the client's if missing.
     pub upstream_host: Option<String>,
+    /// Names of the client's headers and query parameters that upstreams get; all if missing.
+    pub passed_headers: Option<Vec<String>>,
+    pub passed_query: Option<Vec<String>>,
     pub request_headers: HeaderEdits,
     pub response_headers: HeaderEdits,
+    /// Headers for clients, also of the gateway's own answers.
+    pub status_headers: Vec<PlannedStatusHeader>,
+    /// Starts of locations that upstreams write, and what clients get; the same of the paths of cookies, and their whole domains.
+    pub locations: Vec<(String, String)>,
+    pub cookie_paths: Vec<(String, String)>,
+    pub cookie_domains: Vec<(String, String)>,
     pub auth: PlannedAuth,
     pub allowed_ips: Vec<String>,
     pub blocked_ips: Vec<String>,
@@ -91,6 +105,10 @@ pub(crate) struct PlannedRoute {
     /// Of each consumer.
     pub consumer_rates: Vec<PlannedRate>,
     pub cors: Option<PlannedCors>,
+    /// Statuses of the gateway's own refusals, the kinds of these errors, and the statuses that clients get.
+    pub refusal_statuses: Vec<(u16, &'static str, u16)>,
+    /// What applies to limits while their store does not answer: `allow` or `deny`; the gateway's default if missing.
+    pub on_store_failure: Option<&'static str>,
     pub cache: Option<PlannedCache>,
     pub body_bytes_max: Option<u64>,
     /// Until the response must begin; 0 for the gateway's default.
@@ -99,6 +117,8 @@ pub(crate) struct PlannedRoute {
     pub retries: Option<PlannedRetries>,
     pub mirror: Option<(String, u32)>,
     pub shape: Option<BodyShape>,
+    /// Failures in a row after which the upstream is not asked for so many seconds.
+    pub breaker: Option<(u32, u64)>,
     /// Several requests in place of one to the upstream.
     pub merge: Option<PlannedMerge>,
     /// A schema that bodies of requests must fit.
@@ -254,6 +274,17 @@ pub(crate) struct HeaderEdits {
     pub remove: Vec<String>,
 }
 
+/// A header for clients that depends on the status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedStatusHeader {
+    /// Empty for all.
+    pub statuses: Vec<u16>,
+    pub name: String,
+    pub value: String,
+    /// In place of the upstream's own.
+    pub replaces: bool,
+}
+
 /// Who may call: all of the ways that are set, or any with `any_of`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PlannedAuth {
@@ -281,6 +312,8 @@ pub(crate) enum AuthWay {
         header: Option<String>,
         query: Option<String>,
         cookie: Option<String>,
+        /// Claims that must be there.
+        required: Vec<String>,
     },
     /// Tokens of an issuer with a set of keys.
     JwtOfIssuer(IssuedTokens),
@@ -385,12 +418,14 @@ pub(crate) struct PlannedRate {
     pub per_s: f64,
 }
 
-/// A rate of each client address.
+/// A rate of each client address, or of each value of a header.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlannedAddressRate {
     pub rate: PlannedRate,
     /// Routes with the same name count together; empty for the route alone.
     pub counter: String,
+    /// The header by whose values requests are counted, in place of addresses.
+    pub header: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -452,7 +487,18 @@ pub enum ConsumerCredential {
     },
 }
 
+/// The kind of errors of clients that are over a rate.
+const OVER_LIMIT: &str = "RLT";
+
 impl PlannedRoute {
+    /// Clients over a limit get this status, in place of 429.
+    pub(crate) fn refuse_over_limits_with(&mut self, status: u16) {
+        self.refusal_statuses.retain(|(_, kind, _)| *kind != OVER_LIMIT);
+        if status != 429 {
+            self.refusal_statuses.push((429, OVER_LIMIT, status));
+        }
+    }
+
     /// Of those that might come before, only these may.
     pub(crate) fn admit_only(&mut self, list: Vec<String>) {
         if list.is_empty() {
@@ -490,7 +536,7 @@ impl PlannedAuth {
 impl PlannedRate {
     /// For the route alone.
     pub(crate) fn of_route(self) -> PlannedAddressRate {
-        PlannedAddressRate { rate: self, counter: String::new() }
+        PlannedAddressRate { rate: self, counter: String::new(), header: None }
     }
 
     /// Requests in a second.

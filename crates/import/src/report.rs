@@ -24,10 +24,14 @@ impl Place {
 pub enum MovedOutcome {
     /// It acts here as it did there.
     Carried,
+    /// The gateway does by itself what it asks for: the text says how. Clients and upstreams see no difference.
+    BuiltIn(String),
     /// It acts, but otherwise: the text says how.
     Approximated(String),
     /// It does not act: the text says why.
     NotCarried(String),
+    /// It is not about requests that are passed on, but about a web server's own files or an application server's protocol: the text says what.
+    OtherWork(String),
 }
 
 /// A directive, plugin or field.
@@ -45,17 +49,89 @@ pub struct ReportedItem {
     pub protects: bool,
 }
 
+/// How many items had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutcomeCounts {
+    /// Carried over.
+    pub carried: usize,
+    /// Need no setting.
+    pub built_in: usize,
+    /// Act otherwise.
+    pub approximated: usize,
+    /// Do not act.
+    pub not_carried: usize,
+    /// Are no work of a gateway.
+    pub other_work: usize,
+}
+
+impl OutcomeCounts {
+    /// Counts one more.
+    pub fn count(&mut self, outcome: &MovedOutcome) {
+        *match outcome {
+            MovedOutcome::Carried => &mut self.carried,
+            MovedOutcome::BuiltIn(_) => &mut self.built_in,
+            MovedOutcome::Approximated(_) => &mut self.approximated,
+            MovedOutcome::NotCarried(_) => &mut self.not_carried,
+            MovedOutcome::OtherWork(_) => &mut self.other_work,
+        } += 1;
+    }
+
+    /// All in the order of the members.
+    pub fn in_order(&self) -> [usize; 5] {
+        [self.carried, self.built_in, self.approximated, self.not_carried, self.other_work]
+    }
+
+    /// Items that have to do with requests that are passed on.
+    pub fn of_proxies(&self) -> usize {
+        self.in_order().iter().sum::<usize>() - self.other_work
+    }
+
+    /// The share in percent of those that act as before, among `all`.
+    pub fn percent_alike(&self, all: usize) -> f64 {
+        (self.carried + self.built_in) as f64 * 100.0 / all.max(1) as f64
+    }
+}
+
+impl std::fmt::Display for OutcomeCounts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all: usize = self.in_order().iter().sum();
+        write!(
+            f,
+            "{all} items: {} carried over, {} need no setting, {} approximated, {} not carried over",
+            self.carried, self.built_in, self.approximated, self.not_carried
+        )?;
+        if self.other_work > 0 {
+            write!(f, ", {} no work of a gateway", self.other_work)?;
+        }
+        write!(f, "; {:.1} % act as before", self.percent_alike(all))?;
+        if self.other_work > 0 {
+            write!(f, ", {:.1} % of those that a gateway can have", self.percent_alike(self.of_proxies()))?;
+        }
+        Ok(())
+    }
+}
+
 /// The report of an import.
 #[derive(Debug, Default)]
 pub struct ImportReport {
     items: Vec<ReportedItem>,
     /// Routes that refuse every request, and why.
     closed: Vec<(Place, String, String)>,
+    /// Indices of items that several routes report, by the number of the directive.
+    shared: BTreeMap<usize, usize>,
 }
 
 impl ImportReport {
     pub(crate) fn carried(&mut self, place: &Place, name: impl Into<String>) {
         self.add(place, name.into(), MovedOutcome::Carried, false);
+    }
+
+    pub(crate) fn built_in(&mut self, place: &Place, name: impl Into<String>, how: impl Into<String>) {
+        self.add(place, name.into(), MovedOutcome::BuiltIn(how.into()), false);
+    }
+
+    pub(crate) fn other_work(&mut self, place: &Place, name: impl Into<String>, what: impl Into<String>) {
+        self.add(place, name.into(), MovedOutcome::OtherWork(what.into()), false);
     }
 
     pub(crate) fn approximated(&mut self, place: &Place, name: impl Into<String>, how: impl Into<String>) {
@@ -64,6 +140,16 @@ impl ImportReport {
 
     pub(crate) fn not_carried(&mut self, place: &Place, name: impl Into<String>, why: impl Into<String>) {
         self.add(place, name.into(), MovedOutcome::NotCarried(why.into()), false);
+    }
+
+    /// What becomes at one of several routes of a directive that they share. The worst outcome stays.
+    pub(crate) fn at_route(&mut self, number: usize, place: &Place, name: &str, outcome: MovedOutcome) {
+        let index = *self.shared.entry(number).or_insert(self.items.len());
+        match self.items.get_mut(index) {
+            Some(item) if item.outcome.severity() < outcome.severity() => item.outcome = outcome,
+            Some(_) => {}
+            None => self.add(place, name.to_owned(), outcome, false),
+        }
     }
 
     /// It protects, and acts otherwise.
@@ -103,17 +189,10 @@ impl ImportReport {
         items
     }
 
-    /// How many items were carried over, approximated, not carried over.
-    pub fn counts(&self) -> [usize; 3] {
-        let mut counts = [0; 3];
-        for item in &self.items {
-            let [carried, approximated, not] = &mut counts;
-            *match item.outcome {
-                MovedOutcome::Carried => carried,
-                MovedOutcome::Approximated(_) => approximated,
-                MovedOutcome::NotCarried(_) => not,
-            } += 1;
-        }
+    /// How many items had which outcome.
+    pub fn counts(&self) -> OutcomeCounts {
+        let mut counts = OutcomeCounts::default();
+        self.items.iter().for_each(|item| counts.count(&item.outcome));
         counts
     }
 
@@ -139,17 +218,7 @@ impl ImportReport {
         for item in self.items() {
             let _ = writeln!(text, "{}:{}: {}: {}", item.file, item.line, item.name, item.outcome.words());
         }
-        let [carried, approximated, not] = self.counts();
-        let all = (carried + approximated + not).max(1);
-        let share = |count: usize| count * 100 / all;
-        let _ = writeln!(
-            text,
-            "\n{} items: {carried} carried over ({} %), {approximated} approximated ({} %), {not} not carried over ({} %)",
-            carried + approximated + not,
-            share(carried),
-            share(approximated),
-            share(not)
-        );
+        let _ = writeln!(text, "\n{}", self.counts());
         text
     }
 
@@ -163,16 +232,12 @@ impl ImportReport {
                 json!({"file": item.file, "line": item.line, "name": item.name, "outcome": outcome, "text": text, "protects": item.protects})
             })
             .collect();
-        let mut by_name: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, OutcomeCounts> = BTreeMap::new();
         for item in &self.items {
-            let [carried, approximated, not] = by_name.entry(&item.name).or_default();
-            *match item.outcome {
-                MovedOutcome::Carried => carried,
-                MovedOutcome::Approximated(_) => approximated,
-                MovedOutcome::NotCarried(_) => not,
-            } += 1;
+            by_name.entry(&item.name).or_default().count(&item.outcome);
         }
-        let [carried, approximated, not] = self.counts();
+        let by_name: BTreeMap<&str, [usize; 5]> = by_name.into_iter().map(|(name, counts)| (name, counts.in_order())).collect();
+        let counts = self.counts();
         let closed: Vec<Value> = self
             .closed
             .iter()
@@ -180,7 +245,10 @@ impl ImportReport {
             .collect();
         json!({
             "closed": closed,
-            "summary": {"carried": carried, "approximated": approximated, "not_carried": not},
+            "summary": {
+                "carried": counts.carried, "built_in": counts.built_in, "approximated": counts.approximated,
+                "not_carried": counts.not_carried, "other_work": counts.other_work,
+            },
             "by_name": by_name,
             "items": items,
         })
@@ -188,19 +256,34 @@ impl ImportReport {
 }
 
 impl MovedOutcome {
+    /// What counts where a directive has several outcomes: the largest.
+    fn severity(&self) -> u8 {
+        match self {
+            MovedOutcome::OtherWork(_) => 0,
+            MovedOutcome::BuiltIn(_) => 1,
+            MovedOutcome::Carried => 2,
+            MovedOutcome::Approximated(_) => 3,
+            MovedOutcome::NotCarried(_) => 4,
+        }
+    }
+
     fn parts(&self) -> (&'static str, &str) {
         match self {
             MovedOutcome::Carried => ("carried", ""),
+            MovedOutcome::BuiltIn(how) => ("built_in", how),
             MovedOutcome::Approximated(how) => ("approximated", how),
             MovedOutcome::NotCarried(why) => ("not_carried", why),
+            MovedOutcome::OtherWork(what) => ("other_work", what),
         }
     }
 
     fn words(&self) -> String {
         match self {
             MovedOutcome::Carried => "carried over".to_owned(),
+            MovedOutcome::BuiltIn(how) => format!("needs no setting: {how}"),
             MovedOutcome::Approximated(how) => format!("approximated: {how}"),
             MovedOutcome::NotCarried(why) => format!("not carried over: {why}"),
+            MovedOutcome::OtherWork(what) => format!("no work of a gateway: {what}"),
         }
     }
 }

@@ -55,8 +55,10 @@ fn outcomes(imported: &Imported, name: &str) -> Vec<&'static str> {
     let items = imported.report.items();
     let short = |outcome: &MovedOutcome| match outcome {
         MovedOutcome::Carried => "carried",
+        MovedOutcome::BuiltIn(_) => "built in",
         MovedOutcome::Approximated(_) => "approximated",
         MovedOutcome::NotCarried(_) => "not",
+        MovedOutcome::OtherWork(_) => "other work",
     };
     items.iter().filter(|item| item.name == name).map(|item| short(&item.outcome)).collect()
 }

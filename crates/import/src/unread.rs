@@ -42,7 +42,7 @@ impl Completion<'_> {
             return Ok(());
         }
         let is_told = is_told || self.is_told(items);
-        if !items.is_empty() && !is_told && !node.is_empty() && is_unread(node) {
+        if !items.is_empty() && !is_told && !node.is_empty() && is_unread(node) && !self.has_items_within(node) {
             self.unread(node, path.join("."), items);
             return Ok(());
         }
@@ -90,6 +90,15 @@ impl Completion<'_> {
             name.strip_suffix(key).is_some_and(|before| before.is_empty() || before.ends_with('.'))
         };
         self.by_line.get(&line).into_iter().flatten().filter(is_named).copied().collect()
+    }
+
+    /// Whether the report has items of what is in a value: then these say what becomes of it.
+    fn has_items_within(&mut self, node: &Node) -> bool {
+        let NodeValue::Map(members) = &node.value else {
+            let NodeValue::List(list) = &node.value else { return false };
+            return list.iter().any(|entry| !self.items_of_entry(entry).is_empty() || self.has_items_within(entry));
+        };
+        members.iter().any(|member| !self.items_of(member).is_empty() || self.has_items_within(&member.node))
     }
 
     fn is_told(&mut self, items: &[usize]) -> bool {

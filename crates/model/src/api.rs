@@ -94,9 +94,9 @@ pub use request_signing::RequestSigning;
 pub use response_processor::{InjectedHeaders, ProcessorAction, ResponseProcessor, ReverseHeaderOptions};
 pub use rewrite::{TextMatch, Trigger, TriggerMode, TriggerOptions, UrlRewrite};
 pub use route::{
-    BackendEndpoint, HeaderModifier, NamedValue, PathMatch, PathReplacement, PathRewrite, ResponseRewrites, RouteAnswer,
-    RouteAttachment, RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect, RouteRetries,
-    RouteRewrite, RouteRule, RouteSticky, RouteTimeouts, SameSite, StartReplacement, ValueMatch,
+    BackendEndpoint, HeaderModifier, NamedValue, PassedRequest, PathMatch, PathReplacement, PathRewrite, ResponseRewrites,
+    RouteAnswer, RouteAttachment, RouteBackend, RouteCors, RouteDefinition, RouteKind, RouteMatch, RouteMirror, RouteRedirect,
+    RouteRetries, RouteRewrite, RouteRule, RouteSticky, RouteTimeouts, SameSite, StartReplacement, StatusHeaders, ValueMatch,
 };
 pub use tollgate::{ApiExtensions, Deprecation, DryRunKind, ForwardAuth, ProtectedResource, ResponseRequirements, ScopeCheck};
 pub use upstream::{

@@ -54,14 +54,14 @@ impl ResponseMaker {
 }
 
 impl GatewayHandler {
-    /// Adds the last lines. `headers` are those of an upstream's response; all others consist of added lines.
+    /// Adds the last lines to a response with the status. `headers` are those of an upstream's response; all others consist of added lines.
     #[inline(always)]
     pub(super) fn finish(
         &self,
         maker: ResponseMaker,
         version: Option<&ApiVersion>,
         began: MonoTime,
-        headers: Option<&Headers<'_>>,
+        (status, headers): (u16, Option<&Headers<'_>>),
         edits: &mut HeaderEdits,
     ) {
         let lines = maker.lines();
@@ -75,7 +75,7 @@ impl GatewayHandler {
         }
         let of_version = version.filter(|_| lines.of_version).map_or(&[][..], |version| &version.response_changes);
         let of_upstream = if lines.of_upstream { wanted.upstream_changes.as_slice() } else { &[] };
-        for change in of_version.iter().chain(&wanted.changes).chain(of_upstream) {
+        for change in of_version.iter().chain(&wanted.changes).chain(of_upstream).chain(wanted.changes_by_status(status)) {
             match (maker, headers) {
                 (_, Some(headers)) => change.apply(headers, edits),
                 (ResponseMaker::Store, None) => change.apply_to_stored(edits),

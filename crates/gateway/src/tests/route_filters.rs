@@ -149,3 +149,60 @@ fn preflights_of_a_rule_are_answered_and_other_requests_go_on() {
     // No preflight: the upstream's.
     assert_eq!(ask(&gateway, "OPTIONS", "/one", &["Origin: https://www.foo.test"]).text(), "theirs");
 }
+
+#[test]
+fn headers_by_status_are_on_responses_of_backends_and_of_the_gateway() {
+    let upstream = Upstream::start(|seen| {
+        let line = if seen.target.ends_with("missing") { "404 Not Found" } else { "200 OK" };
+        reply(line, &["X-Both: theirs", "X-Gone: theirs"], "")
+    });
+    let named = |name: &str, value: &str| json!([{"name": name, "value": value}]);
+    let by_status = json!({"status_headers": [
+        {"statuses": [200, 301], "headers": {"add": named("X-Both", "ours"), "remove": ["x-gone"]}},
+        {"headers": {"set": named("X-Always", "ours")}},
+    ]});
+    let refuses = json!({"status_headers": by_status["status_headers"], "answer": {"status": 403, "message": "no"}});
+    let mut redirect = json!({"matches": [{"path": {"prefix": "/moved"}}], "redirect": {"host": "b.test", "status": 301}});
+    super::harness::definition::merge(&mut redirect, &by_status);
+    let rules = json!([rule("/a", &upstream, by_status), rule("/no", &upstream, refuses), redirect]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    let of = |target: &str| {
+        let response = ask(&gateway, "GET", target, &[]);
+        let line = |name: &str| response.head.all(name).join(",");
+        (response.status, line("x-both"), line("x-gone"), line("x-always"))
+    };
+    let expected = |status: u16, both: &str, gone: &str| (status, both.to_owned(), gone.to_owned(), "ours".to_owned());
+    assert_eq!(of("/a"), expected(200, "theirs,ours", ""));
+    assert_eq!(of("/a/missing"), expected(404, "theirs", "theirs"));
+    assert_eq!(of("/moved"), expected(301, "ours", ""));
+    assert_eq!(of("/no"), expected(403, "", ""));
+}
+
+#[test]
+fn backends_get_what_passes_and_what_the_gateway_adds() {
+    let upstream = Upstream::ok();
+    let passes = json!({
+        "passes": {"headers": ["X-Listed"], "query": ["a"]},
+        "request_headers": {"set": [{"name": "X-Own", "value": "ours"}]},
+    });
+    let nothing = json!({"passes": {"headers": [], "query": []}});
+    let rules = json!([rule("/some", &upstream, passes), rule("/none", &upstream, nothing), rule("/all", &upstream, json!({}))]);
+    let gateway = Gateway::start(json!({}), [route("r", rules)]);
+    let lines = ["x-listed: 1", "X-LISTED: 2", "X-Other: 3", "X-Own: theirs", "Cookie: a=b", "X-Forwarded-For: 192.0.2.1"];
+    let seen = |target: &str| {
+        ask(&gateway, "GET", target, &lines);
+        upstream.last()
+    };
+    let some = seen("/some/x?a=1&b=2&a=%20&%61=3");
+    assert_eq!(some.target, "/some/x?a=1&a=%20&%61=3");
+    assert_eq!(some.head.all("x-listed"), ["1", "2"]);
+    assert_eq!((some.header("x-other"), some.header("cookie"), some.header("x-own")), (None, None, Some("ours")));
+    assert!(some.header("x-forwarded-for").is_some_and(|list| list.starts_with("192.0.2.1")));
+    let none = seen("/none?a=1");
+    assert_eq!((none.target.as_str(), none.header("x-listed"), none.header("host")), ("/none", None, some.header("host")));
+    let all = seen("/all?b=2");
+    assert_eq!((all.target.as_str(), all.header("x-other"), all.header("cookie")), ("/all?b=2", Some("3"), Some("a=b")));
+    // The body is framed as it came.
+    gateway.send(request("POST", "/none", &["Content-Length: 4"], "body"));
+    assert_eq!(upstream.last().text(), "body");
+}

@@ -30,9 +30,7 @@ fn differs_also_in(file: &'static str, aspects: &[&str]) {
 
 #[test]
 fn a_shop_behind_krakend_is_answered_alike() {
-    let of_clients = ["accept", "accept-language", "if-none-match", "if-range", "range", "referer", "user-agent"];
-    let of_clients = of_clients.map(|name| format!("upstream header {name}"));
-    differs_also_in("shop.krakend.json", &of_clients.each_ref().map(String::as_str));
+    differs_also_in("shop.krakend.json", &["upstream header if-range", "upstream header range", "upstream header user-agent"]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::ApisixReader;
 use crate::node::{Member, Node};
 use crate::pattern;
 use crate::plan::{
-    AuthWay, ConsumerCredential, PathChange, PlannedAction, PlannedCache, PlannedConsumer, PlannedCors, PlannedRate,
-    PlannedRedirect, PlannedRoute,
+    AuthWay, ConsumerCredential, PathChange, PlannedAction, PlannedAddressRate, PlannedCache, PlannedConsumer, PlannedCors,
+    PlannedRate, PlannedRedirect, PlannedRoute,
 };
 
 /// Plugins that only observe.
@@ -95,6 +95,9 @@ pub(super) fn apply(plugin: &Member, route: &mut PlannedRoute, reader: &mut Apis
             let field = format!("{title}.{}", member.key);
             match known.contains(&member.key.as_str()) || member.node.is_empty() || member.key == "_meta" {
                 true => reader.report.carried(&place, field),
+                false if member.key == "enable" && member.node.is_true() => {
+                    reader.report.built_in(&place, field, "a plugin that is written acts");
+                }
                 // A condition that is left out would admit more.
                 false if RESTRICTING.contains(&name) => reader.closes(route, &field, "has no counterpart", member.line),
                 false => reader.report.not_carried(&place, field, "has no counterpart"),
@@ -130,7 +133,14 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
                 text("cookie").or_else(|| Some("jwt".to_owned())),
             );
             let claim = text("key_claim_name").unwrap_or_else(|| "key".to_owned());
-            route.auth.ways.push(AuthWay::JwtOfConsumer { claim, algorithm: "hmac".to_owned(), header, query, cookie });
+            route.auth.ways.push(AuthWay::JwtOfConsumer {
+                claim,
+                algorithm: "hmac".to_owned(),
+                header,
+                query,
+                cookie,
+                required: Vec::new(),
+            });
             route.auth.strips |= config.get("hide_credentials").is_true();
             &["header", "query", "cookie", "hide_credentials", "key_claim_name"]
         }
@@ -210,10 +220,11 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             &["host", "sample_ratio"]
         }
         "request-id" => {
-            route
-                .request_headers
-                .set
-                .push((text("header_name").unwrap_or_else(|| "X-Request-Id".to_owned()), "{request_id}".to_owned()));
+            let header = (text("header_name").unwrap_or_else(|| "X-Request-Id".to_owned()), "{request_id}".to_owned());
+            if !config.get("include_in_response").is_false() {
+                route.response_headers.set.push(header.clone());
+            }
+            route.request_headers.set.push(header);
             &["header_name", "include_in_response", "algorithm"]
         }
         "real-ip" => {
@@ -225,7 +236,14 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             return None;
         }
         "api-breaker" => {
-            reader.report.not_carried(&place, title, "set `circuit_breakers`");
+            let failures = config.get("unhealthy").get("failures").up_to(10_000).unwrap_or(3).max(1);
+            let rest_s = config.get("max_breaker_sec").whole().unwrap_or(300).max(1);
+            ["break_response_code", "break_response_body", "break_response_headers", "healthy"]
+                .iter()
+                .for_each(|key| config.get(key).settle());
+            config.get("unhealthy").get("http_statuses").settle();
+            route.breaker = Some((failures, rest_s));
+            reader.report.approximated(&place, title, "opens after as many failed requests, for the longest time, with 503");
             return None;
         }
         "traffic-split" => {
@@ -314,6 +332,11 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         reader.closes(route, &title, "has no rate in numbers", plugin.line);
         return None;
     };
+    let status = config.get("rejected_code");
+    route.refuse_over_limits_with(if status.is_empty() { 503 } else { status.status().unwrap_or(429) });
+    if !config.get("policy").is_empty() {
+        config.get("policy").word(&["local", "redis", "redis-cluster"]);
+    }
     match config.get("key").text().trim_start_matches('$') {
         "" | "remote_addr" | "http_x_real_ip" | "http_x_forwarded_for" if config.get("key_type").text() != "constant" => {
             route.address_rates.push(rate.of_route());
@@ -330,6 +353,11 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         _ if config.get("key_type").text() == "constant" => {
             route.rate = Some(rate);
             reader.report.carried(&place, title);
+        }
+        key if key.starts_with("http_") && is_variable(key) && ["", "var"].contains(&config.get("key_type").text()) => {
+            let header = key.trim_start_matches("http_").replace('_', "-");
+            route.address_rates.push(PlannedAddressRate { header: Some(header), ..rate.of_route() });
+            reader.report.weakened(&place, title, "stricter: requests without the header are counted together");
         }
         key => {
             config.get("key").is_not_understood();
@@ -358,6 +386,10 @@ fn limit(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_
         "redis_timeout",
         "group",
     ])
+}
+
+fn is_variable(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn cors(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>) -> Option<&'static [&'static str]> {

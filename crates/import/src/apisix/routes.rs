@@ -143,6 +143,7 @@ pub(super) fn report_members(node: &Node, kind: &str, reader: &mut ApisixReader<
                 }
             }
             "key" if kind.starts_with("upstream") => reader.report.carried(&place, name),
+            "enable_websocket" if member.node.is_true() => reader.report.built_in(&place, name, "WebSockets pass without settings"),
             "enable_websocket" => reader.report.approximated(&place, name, "WebSockets pass without settings"),
             "timeout" => reader.report.approximated(&place, name, "the time to read, until the response begins"),
             "keepalive_pool" | "retry_timeout" | "tls" => {

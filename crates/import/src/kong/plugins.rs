@@ -4,7 +4,9 @@ mod transform;
 
 use super::KongReader;
 use crate::node::Node;
-use crate::plan::{AuthWay, Plan, PlannedAction, PlannedCache, PlannedCors, PlannedRate, PlannedRedirect, PlannedRoute};
+use crate::plan::{
+    AuthWay, Plan, PlannedAction, PlannedAddressRate, PlannedCache, PlannedCors, PlannedRate, PlannedRedirect, PlannedRoute,
+};
 use crate::report::Place;
 
 /// Plugins that only observe: the gateway observes by itself.
@@ -65,8 +67,13 @@ impl Config<'_> {
 
     /// Reports each member of the configuration: those in `carried` act, the others do not, and are the result.
     fn report(&self, carried: &[&str], reader: &mut KongReader<'_>) -> Vec<String> {
+        self.report_but(&[], carried, reader)
+    }
+
+    /// The same without those that have been reported.
+    fn report_but(&self, reported: &[&str], carried: &[&str], reader: &mut KongReader<'_>) -> Vec<String> {
         let mut left_out = Vec::new();
-        for member in self.node.members() {
+        for member in self.node.members().iter().filter(|member| !reported.contains(&member.key.as_str())) {
             let place = reader.place(member.line);
             let name = format!("plugins.{}.{}", self.name, member.key);
             match carried.contains(&member.key.as_str()) || member.node.is_off() {
@@ -136,7 +143,11 @@ pub(super) fn apply(plugin: &Node, route: &mut PlannedRoute, reader: &mut KongRe
                 .request_headers
                 .set
                 .push((if header.is_empty() { "Kong-Request-ID" } else { header }.to_owned(), "{request_id}".to_owned()));
-            config.report(&["header_name", "generator"], reader);
+            if config.get("echo_downstream").is_true() {
+                let name = if header.is_empty() { "Kong-Request-ID" } else { header };
+                route.response_headers.set.push((name.to_owned(), "{request_id}".to_owned()));
+            }
+            config.report(&["header_name", "generator", "echo_downstream"], reader);
             reader.report.approximated(&place, title, "with the gateway's own identifier of the request");
         }
         "upstream-timeout" => {
@@ -218,10 +229,20 @@ fn authentication(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut Ko
         "jwt" => {
             let claim = config.get("key_claim_name").text();
             let query = config.get("uri_param_names").texts();
+            let headers = config.get("header_names").header_names();
+            let required = config.get("claims_to_verify").texts();
+            required.iter().filter(|claim| !["exp", "nbf"].contains(&claim.as_str())).for_each(|_| {
+                config.get("claims_to_verify").is_not_understood();
+            });
+            if config.get("secret_is_base64").is_true() {
+                let how = "stricter: secrets are used as they are written: give the decoded ones";
+                reader.report.weakened(&reader.place(config.get("secret_is_base64").line), "plugins.jwt.secret_is_base64", how);
+            }
             route.auth.ways.push(AuthWay::JwtOfConsumer {
                 claim: if claim.is_empty() { "iss" } else { claim }.to_owned(),
                 algorithm: "hmac".to_owned(),
-                header: None,
+                header: headers.first().cloned(),
+                required,
                 query: query.first().cloned().or_else(|| config.node.find("uri_param_names").is_none().then(|| "jwt".to_owned())),
                 cookie: config.get("cookie_names").texts().first().cloned(),
             });
@@ -338,8 +359,35 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
         "redis_password",
         "namespace",
         "dictionary_name",
+        "header_name",
     ];
-    config.report(&known, reader);
+    if !config.get("error_code").is_empty() {
+        route.refuse_over_limits_with(config.get("error_code").status().unwrap_or(429));
+    }
+    let policy = config.get("policy");
+    let counts_alike = !policy.is_empty() && !policy.word(&["local", "cluster", "redis"]).is_empty();
+    route.on_store_failure = match config.get("fault_tolerant") {
+        tolerant if tolerant.is_true() => Some("allow"),
+        tolerant if tolerant.is_false() => Some("deny"),
+        _ => route.on_store_failure,
+    };
+    let told = config.get("hide_client_headers");
+    let is_told_alike = told.is_true() || told.is_false();
+    for member in config.node.members() {
+        let place = reader.place(member.line);
+        let name = format!("{title}.{}", member.key);
+        match member.key.as_str() {
+            "policy" if counts_alike => {
+                reader.report.built_in(&place, name, "all gateways on one store count together, and a gateway alone by itself");
+            }
+            "hide_client_headers" if is_told_alike => {
+                reader.report.approximated(&place, name, "limits are told in RateLimit and RateLimit-Policy");
+            }
+            _ => {}
+        }
+    }
+    let known: Vec<&str> = known.into_iter().filter(|key| !["policy", "hide_client_headers"].contains(key)).collect();
+    config.report_but(&["policy", "hide_client_headers"], &known, reader);
     let Some(tightest) = rates.iter().copied().min_by(|a, b| a.per_second().total_cmp(&b.per_second())) else {
         return closes(route, &title, "has no rate", &place, reader);
     };
@@ -359,6 +407,11 @@ fn rates(config: &Config<'_>, route: &mut PlannedRoute, reader: &mut KongReader<
         "consumer" | "credential" | "ip" => {
             route.address_rates.extend(rates.iter().map(|rate| rate.of_route()));
             reader.report.carried(&place, title);
+        }
+        "header" if config.get("header_name").token().is_some() => {
+            let header = config.get("header_name").token().map(str::to_owned);
+            route.address_rates.extend(rates.iter().map(|rate| PlannedAddressRate { header: header.clone(), ..rate.of_route() }));
+            reader.report.weakened(&place, title, "stricter: requests without the header are counted together");
         }
         other => closes(route, &title, &format!("requests cannot be counted by {other}"), &place, reader),
     }

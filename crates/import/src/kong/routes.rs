@@ -215,6 +215,10 @@ fn read_service(node: &Node, reader: &mut KongReader<'_>) -> Service {
             "protocol" | "port" | "path" | "routes" | "plugins" | "enabled" | "retries" | "tls_verify" | "read_timeout" => {
                 reader.report.carried(&place, name)
             }
+            "connect_timeout" if member.node.whole().is_some_and(|time| time > 0) => match reader.connect_ms.len() {
+                1 => reader.report.carried(&place, name),
+                _ => reader.report.approximated(&place, name, "the longest of all times, for the whole gateway"),
+            },
             "connect_timeout" | "write_timeout" => reader.report.approximated(&place, name, "the gateway's own time limit"),
             "client_certificate" | "ca_certificates" => {
                 reader.report.not_carried(&place, name, "`upstream_certificates` names certificates for upstreams")
@@ -282,8 +286,18 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
         matches.iter_mut().for_each(|matched| matched.headers.push(value.clone()));
     }
     route.matches = matches;
+    let is_for_tls = node.get("protocols").texts() == ["https"];
     for member in node.members() {
-        route_member(member, &mut route, reader);
+        if member.key == "https_redirect_status_code" && !is_for_tls && member.node.whole().is_some() {
+            let place = reader.place(member.line);
+            reader.report.built_in(
+                &place,
+                "routes.https_redirect_status_code",
+                "no request is redirected: it may come without TLS",
+            );
+            continue;
+        }
+        route_member(member, service, &mut route, reader);
     }
     match &service.upstream {
         Ok(upstream) if service.is_enabled => {
@@ -325,7 +339,7 @@ fn read_route(node: &Node, service: &Service, of_service: &[Node], plan: &mut Pl
     plan.add(route);
 }
 
-fn route_member(member: &Member, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
+fn route_member(member: &Member, service: &Service, route: &mut PlannedRoute, reader: &mut KongReader<'_>) {
     let place = reader.place(member.line);
     let name = format!("routes.{}", member.key);
     match member.key.as_str() {
@@ -359,11 +373,17 @@ fn route_member(member: &Member, route: &mut PlannedRoute, reader: &mut KongRead
             }
         }
         "https_redirect_status_code" => reader.report.approximated(&place, name, "there is no listener with TLS to redirect to"),
+        "path_handling" if service.path.trim_matches('/').is_empty() && !member.node.word(&["v0", "v1"]).is_empty() => {
+            reader.report.carried(&place, name)
+        }
         "path_handling" => reader.report.approximated(
             &place,
             name,
             "the path of the service and the rest of the request's are joined with one slash",
         ),
+        "request_buffering" | "response_buffering" if member.node.is_true() || member.node.is_false() => {
+            reader.report.built_in(&place, name, "bodies pass as they come, whatever their size")
+        }
         "request_buffering" | "response_buffering" => reader.report.approximated(&place, name, "the gateway streams bodies"),
         "snis" | "sources" | "destinations" | "expression" | "priority" => {
             reader.report.unprotected(&place, name.clone(), "routes are told apart by host, path, method and headers");

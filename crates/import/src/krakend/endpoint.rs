@@ -1,12 +1,12 @@
 //! Endpoints and their backends.
 
-use super::{CACHE_TTL, KrakendReader, WHOLE_SECONDS, extra, settings};
+use super::{KrakendReader, WHOLE_SECONDS, extra, settings};
 use crate::files::ImportFailure;
 use crate::node::{Node, is_origin_url};
 use crate::pattern::escaped;
 use crate::plan::{
     BodyShape, PathChange, Plan, PlannedAction, PlannedMatch, PlannedMerge, PlannedPart, PlannedPath, PlannedRate, PlannedRoute,
-    PlannedTarget, PlannedUpstream,
+    PlannedStatusHeader, PlannedTarget, PlannedUpstream,
 };
 
 /// What `method` of a backend may be.
@@ -16,8 +16,8 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const MERGED: &str =
     "a script merges the responses; while one is late, there is no answer, and after the longest timeout of all endpoints 500";
 
-/// Headers with credentials, which KrakenD passes only if it is told to.
-const CREDENTIALS: [&str; 2] = ["Authorization", "Cookie"];
+/// Statuses of backends that KrakenD answers with 200; all others are errors, which have no headers of the endpoint.
+const SUCCESS: [u16; 2] = [200, 201];
 
 /// # Errors
 /// It has no path or method: it would answer for none, or for all.
@@ -41,13 +41,18 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
     route.timeout_ms = node.get("timeout").duration_ms().unwrap_or(reader.timeout_ms);
     let queries = [node.get("input_query_strings").texts(), node.get("querystring_params").texts()].concat();
     let headers = [node.get("input_headers").header_names(), node.get("headers_to_pass").header_names()].concat();
-    if !headers.iter().any(|header| header == "*") {
-        let hidden = CREDENTIALS.iter().filter(|name| !headers.iter().any(|header| header.eq_ignore_ascii_case(name)));
-        route.request_headers.remove.extend(hidden.map(|name| (*name).to_owned()));
-    }
+    let with_type = if headers.is_empty() { vec!["Content-Type".to_owned()] } else { headers.clone() };
+    route.passed_headers = Some(with_type.clone()).filter(|names| !names.iter().any(|name| name == "*"));
+    route.passed_query = Some(queries.clone()).filter(|names| !names.iter().any(|name| name == "*"));
     let cache_s = node.get("cache_ttl").duration_ms().unwrap_or(reader.cache_ms) / 1_000;
     if cache_s > 0 {
-        route.response_headers.set.push(("Cache-Control".to_owned(), format!("public, max-age={cache_s}")));
+        let is_as_sent = node.get("output_encoding").text() == "no-op";
+        route.status_headers.push(PlannedStatusHeader {
+            statuses: if is_as_sent { Vec::new() } else { SUCCESS.to_vec() },
+            name: "Cache-Control".to_owned(),
+            value: format!("public, max-age={cache_s}"),
+            replaces: !is_as_sent,
+        });
     }
     let backends = node.get("backend").objects();
     for member in node.members() {
@@ -56,13 +61,9 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
         match member.key.as_str() {
             "timeout" if !route.timeout_ms.is_multiple_of(1_000) => reader.report.approximated(&place, name, WHOLE_SECONDS),
             "endpoint" | "method" | "timeout" | "extra_config" | "backend" => reader.report.carried(&place, name),
-            "input_headers" | "headers_to_pass" => {
-                reader.report.approximated(&place, name, "all headers pass, but Authorization and Cookie only if they are listed");
+            "input_headers" | "headers_to_pass" | "input_query_strings" | "querystring_params" | "cache_ttl" => {
+                reader.report.carried(&place, name)
             }
-            "input_query_strings" | "querystring_params" => {
-                reader.report.approximated(&place, name, "all parameters pass, or none")
-            }
-            "cache_ttl" => reader.report.approximated(&place, name, CACHE_TTL),
             "output_encoding" if matches!(member.node.text(), "json" | "json-collection" | "no-op") => {
                 reader.report.carried(&place, name)
             }
@@ -89,11 +90,13 @@ pub(super) fn read(node: &Node, plan: &mut Plan, reader: &mut KrakendReader<'_>)
             let merge = PlannedMerge {
                 path: format!("^{groups}$"),
                 names: names.clone(),
-                headers: if headers.is_empty() { vec!["Content-Type".to_owned()] } else { headers },
-                query: queries,
+                headers: with_type,
+                query: queries.clone(),
                 is_sequential: proxy.is_some_and(|proxy| proxy.get("sequential").is_true()),
                 parts: Vec::new(),
             };
+            // The script passes on what is listed.
+            (route.passed_headers, route.passed_query) = (None, None);
             read_merged(several, known, merge, &method, &mut route, reader);
         }
     }

@@ -1,7 +1,7 @@
 //! `extra_config` of the service, of endpoints and of backends.
 
 use super::settings::Level;
-use super::{KrakendReader, bodies};
+use super::{KrakendReader, bodies, martian};
 use crate::node::{Member, Node};
 use crate::plan::{AuthWay, IssuedTokens, Plan, PlannedAddressRate, PlannedCache, PlannedCors, PlannedRate, PlannedRoute};
 
@@ -130,8 +130,16 @@ fn apply(member: &Member, level: Level, routes: &mut [&mut PlannedRoute], reader
             closes("has no counterpart, and protects or may protect", routes, reader);
         }
         "auth/client-credentials" => reader.report.not_carried(&place, title, "set `upstream_auth` with the client's credentials"),
-        "qos/circuit-breaker" => reader.report.not_carried(&place, title, "set `circuit_breakers`"),
-        "modifier/martian" => reader.report.not_carried(&place, title, "set `transform_headers`"),
+        "qos/circuit-breaker" => {
+            let failures = node.get("max_errors").up_to(10_000).filter(|count| *count > 0);
+            let Some((failures, rest_s)) = failures.zip(node.get("timeout").whole().filter(|time| *time > 0)) else {
+                return reader.report.not_carried(&place, title, "has no number of errors or no time");
+            };
+            ["interval", "name", "log_status_change"].iter().for_each(|key| node.get(key).settle());
+            routes.iter_mut().for_each(|route| route.breaker = Some((failures, rest_s)));
+            reader.report.approximated(&place, title, "opens when as many requests as it allows errors have all failed");
+        }
+        "modifier/martian" => martian::apply(member, routes, reader),
         name if ["auth/", "security/", "validation/", "qos/ratelimit/", "plugin/"].iter().any(|start| name.starts_with(start)) => {
             closes("is not known to the importer, and protects or may protect", routes, reader);
         }
@@ -150,13 +158,19 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
             | "scopes_key" | "scopes_matcher" | "allow_origins" | "allow_methods" | "allow_headers" | "expose_headers"
             | "max_age" | "allow_credentials" => reader.report.carried(&place, title),
             "propagate_claims" => {}
+            "roles_key_is_nested" => reader.report.carried(&place, title),
+            "cache" | "disable_jwk_security" | "operation_debug" | "debug" if is_flag(&field.node) => {
+                let how = match field.key.as_str() {
+                    "cache" => "key sets are kept and refreshed by themselves",
+                    "disable_jwk_security" => "key sets are fetched from addresses with and without TLS",
+                    _ => "it writes to the log alone",
+                };
+                reader.report.built_in(&place, title, how);
+            }
             "cache"
             | "cache_duration"
-            | "disable_jwk_security"
             | "jwk_fingerprints"
             | "cipher_suites"
-            | "operation_debug"
-            | "roles_key_is_nested"
             | "debug"
             | "failed_jwk_key_cooldown"
             | "key_identify_strategy"
@@ -166,6 +180,10 @@ fn fields(member: &Member, name: &str, reader: &mut KrakendReader<'_>) {
             _ => reader.report.not_carried(&place, title, "has no counterpart"),
         }
     }
+}
+
+fn is_flag(node: &Node) -> bool {
+    node.is_true() || node.is_false()
 }
 
 /// Headers with claims for backends. A client cannot write them itself.
@@ -216,7 +234,10 @@ fn tokens(node: &Node) -> Result<IssuedTokens, String> {
     let mut required = Vec::new();
     let roles = node.get("roles").texts();
     if !roles.is_empty() {
-        required.push((key("roles_key", "roles")?, roles));
+        let name = key("roles_key", "roles")?;
+        // Dots lead into objects here, and there only if it is told so.
+        let is_nested = node.get("roles_key_is_nested").is_true();
+        required.push((if is_nested { name } else { name.replace('.', "\\.") }, roles));
     }
     let scopes = node.get("scopes").texts();
     if !scopes.is_empty() {
@@ -263,7 +284,7 @@ fn rates(node: &Node, level: Level, routes: &mut [&mut PlannedRoute]) -> Result<
         "" if !node.get("strategy").is_empty() => Err("requests cannot be counted so".to_owned()),
         "" | "ip" => {
             let counter = if level == Level::Service { "service" } else { "" };
-            let limit = PlannedAddressRate { rate: client, counter: counter.to_owned() };
+            let limit = PlannedAddressRate { rate: client, counter: counter.to_owned(), header: None };
             routes.iter_mut().for_each(|route| route.address_rates.push(limit.clone()));
             let header = node.get("key").text();
             if !header.is_empty() {

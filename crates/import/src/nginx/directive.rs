@@ -16,6 +16,8 @@ pub(super) struct Directive {
     pub words: Vec<String>,
     pub block: Option<Vec<Directive>>,
     pub place: Place,
+    /// Its number among all directives.
+    pub number: usize,
 }
 
 impl Directive {
@@ -103,7 +105,7 @@ impl Reader<'_> {
                 return Err(lexer.failure(format!("has more than {DIRECTIVES_MAX} directives")));
             }
             let name = words.remove(0);
-            let directive = Directive { name, words, block, place };
+            let directive = Directive { name, words, block, place, number: self.count };
             if directive.name == "include" && directive.block.is_none() {
                 self.include(&directive, &mut list, open, depth)?;
             } else {
@@ -121,7 +123,7 @@ impl Reader<'_> {
     ) -> Result<(), ImportFailure> {
         let name = directive.word(0);
         if name.ends_with("mime.types") {
-            self.report.approximated(&directive.place, "include", "upstreams say the types of what they send");
+            self.report.other_work(&directive.place, "include", "types of files that nginx itself serves");
             return Ok(());
         }
         let has_wildcard = name.contains(['*', '?', '[']);

@@ -1,6 +1,7 @@
 //! `location`: its precedence, and what answers there.
 
 mod answer;
+mod headers;
 
 use super::condition::{self, Condition};
 use super::directive::Directive;
@@ -144,11 +145,8 @@ impl<'l> LocationReader<'l> {
                 }
                 "limit_except" => self.limit_except(directive, &mut scope),
                 name @ ("root" | "alias" | "index") if serves_no_files(directives) => {
-                    self.report.approximated(
-                        &directive.place,
-                        name,
-                        "has no effect: every request that comes here is answered in another way",
-                    );
+                    let how = "has no effect: every request that comes here is answered in another way";
+                    self.report.built_in(&directive.place, name, how);
                 }
                 "error_page" | "root" | "alias" | "index" => {
                     report_known(directive, self.report);
@@ -268,7 +266,7 @@ impl<'l> LocationReader<'l> {
                             }
                         }
                     }
-                    None => self.report.not_carried(&directive.place, "try_files", "the gateway serves no files"),
+                    None => self.report.other_work(&directive.place, "try_files", "files that nginx itself serves"),
                 }
             }
         }
@@ -366,7 +364,12 @@ fn slash_redirects(routes: &[LocationRoute]) -> Vec<LocationRoute> {
                 kind: LocationKind::Exact,
                 name: format!("{} without slash", route.name),
                 matches: vec![PlannedMatch { path: PlannedPath::Exact(bare.to_owned()), ..PlannedMatch::default() }],
-                scope: Scope { response_headers: route.scope.response_headers.clone(), ..Scope::default() },
+                scope: Scope {
+                    response_headers: route.scope.response_headers.clone(),
+                    expiry: route.scope.expiry.clone(),
+                    variables: route.scope.variables.clone(),
+                    ..Scope::default()
+                },
                 answer: Answer::redirect(&route.answer.uri),
                 ..route.clone()
             })

@@ -2,11 +2,9 @@
 
 use super::directive::Directive;
 use super::value::{bytes, milliseconds};
-use super::{Shared, report_known};
+use super::{Shared, report_known, users};
 use crate::files::NamedFiles;
-use crate::plan::{
-    ConsumerCredential, Plan, PlannedAddressRate, PlannedCache, PlannedChecks, PlannedConsumer, PlannedRate, PlannedRetries,
-};
+use crate::plan::{Plan, PlannedAddressRate, PlannedCache, PlannedChecks, PlannedRate, PlannedRetries};
 use crate::report::{ImportReport, Place};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
@@ -34,13 +32,19 @@ pub(super) struct Scope {
     pub retries: Option<PlannedRetries>,
     pub rate: Option<PlannedRate>,
     pub address_rates: Vec<PlannedAddressRate>,
+    /// What clients over a limit get, if it is said.
+    pub limit_status: Option<u16>,
     pub verifies_upstream: bool,
     /// Checks of the upstream's servers; not inherited.
     pub checks: Option<PlannedChecks>,
     /// Values of `set`.
     pub variables: BTreeMap<String, String>,
-    /// Of `expires`.
-    pub cache_control: Option<String>,
+    /// Headers of `expires`, with its directive.
+    pub expiry: Option<(Directive, Vec<(&'static str, String)>)>,
+    /// Of locations and cookies of upstreams: what they say and what clients get. Without `proxy_redirect`, nginx has a rule of its own.
+    pub locations: Option<Vec<(String, String)>>,
+    pub cookie_paths: Vec<(String, String)>,
+    pub cookie_domains: Vec<(String, String)>,
     /// Type of the texts that nginx itself answers with.
     pub default_type: Option<String>,
     /// What protects this level and has no counterpart.
@@ -57,6 +61,16 @@ impl Scope {
         }
         if has(&["add_header"]) {
             inner.response_headers.clear();
+        }
+        if has(&["proxy_redirect"]) {
+            // `off` alone leaves no rule.
+            inner.locations = Some(Vec::new());
+        }
+        if has(&["proxy_cookie_path"]) {
+            inner.cookie_paths.clear();
+        }
+        if has(&["proxy_cookie_domain"]) {
+            inner.cookie_domains.clear();
         }
         if has(&["allow", "deny"]) {
             inner.access.clear();
@@ -89,20 +103,43 @@ impl Scope {
             }
             "expires" => {
                 let last = directive.words.last().map_or("", String::as_str);
-                self.cache_control = match (last, milliseconds(last)) {
-                    ("off", _) => None,
-                    ("epoch", _) => Some("no-cache".to_owned()),
-                    ("max", _) => Some("max-age=315360000".to_owned()),
-                    (last, _) if last.starts_with('-') => Some("no-cache".to_owned()),
-                    (_, Some(time)) => Some(format!("max-age={}", time / 1_000)),
+                let control = |value: &str| ("Cache-Control", value.to_owned());
+                let headers = match (last, milliseconds(last)) {
+                    ("off", _) => Vec::new(),
+                    ("epoch", _) => vec![("Expires", "Thu, 01 Jan 1970 00:00:01 GMT".to_owned()), control("no-cache")],
+                    ("max", _) => vec![("Expires", "Thu, 31 Dec 2037 23:55:55 GMT".to_owned()), control("max-age=315360000")],
+                    (last, _) if last.starts_with('-') => vec![control("no-cache")],
+                    (_, Some(time)) => vec![control(&format!("max-age={}", time / 1_000))],
                     (_, None) => return report.not_carried(place, name, "is no time"),
                 };
-                report.approximated(place, name, "Cache-Control alone, on all responses");
+                self.expiry = Some((directive.clone(), headers));
             }
             "health_check" => {
                 self.checks = Some(checks(directive));
                 report.approximated(place, name, "good are statuses from 200 to 399, within two seconds");
             }
+            "proxy_redirect" if matches!((directive.words.len(), first), (1, "default")) => {
+                self.locations = None;
+                report.approximated(place, name, "locations of the own server begin with its path, without scheme and host");
+            }
+            "proxy_redirect" | "proxy_cookie_path" | "proxy_cookie_domain" if directive.words.len() >= 2 => {
+                self.replace_start(directive, report)
+            }
+            "proxy_cache_bypass" | "proxy_no_cache" if !shared.stores => {
+                report.built_in(place, name, "nothing is cached here");
+            }
+            "keepalive_timeout" | "client_header_timeout" | "proxy_connect_timeout" => match shared.times.of(name) {
+                Some((member, time_ms, is_of_all)) if time_ms > 0 => {
+                    plan.timeouts.insert(member, time_ms);
+                    match is_of_all {
+                        true => report.carried(place, name),
+                        false => report.approximated(place, name, "the longest of all times, for the whole gateway"),
+                    }
+                }
+                _ => {
+                    report_known(directive, report);
+                }
+            },
             "proxy_hide_header" => {
                 self.hidden_headers.push(first.to_owned());
                 report.carried(place, name);
@@ -115,7 +152,7 @@ impl Scope {
                 self.basic = first != "off";
                 report.carried(place, name);
             }
-            "auth_basic_user_file" => users(directive, files, plan, report),
+            "auth_basic_user_file" => users::read(directive, files, plan, report),
             "auth_request" => {
                 self.asks = (first != "off").then(|| (first.to_owned(), place.clone()));
                 report.carried(place, name);
@@ -129,6 +166,10 @@ impl Scope {
             }
             "satisfy" => report.carried(place, name),
             "client_max_body_size" => match bytes(first) {
+                Some(most) if shared.body_bytes_max == Some(most) => {
+                    plan.body_bytes_max = Some(most);
+                    report.carried(place, name);
+                }
                 Some(most) => {
                     self.body_bytes_max = Some(most);
                     match most {
@@ -143,6 +184,17 @@ impl Scope {
                 report.approximated(place, name, "until the response begins, in whole seconds");
             }
             "limit_req" => self.limit_requests(directive, shared, report),
+            "limit_req_status" => match first.parse::<u16>().ok().filter(|status| (400..=599).contains(status)) {
+                Some(444) => {
+                    self.limit_status = Some(403);
+                    report.approximated(place, name, "403 in place of a closed connection");
+                }
+                Some(status) => {
+                    self.limit_status = Some(status);
+                    report.carried(place, name);
+                }
+                None => report.not_carried(place, name, "is no status from 400 to 599"),
+            },
             "limit_conn" => {
                 let is_by_address = shared.connection_zones.get(first).is_some_and(|key| key.contains("remote_addr"));
                 match directive.word(1).parse::<u32>() {
@@ -217,6 +269,22 @@ impl Scope {
         self.closed.push(format!("{name} at line {}: {why}", place.line));
     }
 
+    /// A text at the start of locations or of the paths of cookies, or a domain, and what takes its place.
+    fn replace_start(&mut self, directive: &Directive, report: &mut ImportReport) {
+        let (place, name) = (&directive.place, directive.name.as_str());
+        let (from, to) = (directive.word(0).to_owned(), directive.word(1).to_owned());
+        if from.starts_with('~') || [&from, &to].iter().any(|text| text.contains('$')) || directive.words.len() > 2 {
+            return report.not_carried(place, name, "texts without expressions and variables can be replaced");
+        }
+        match name {
+            "proxy_redirect" => self.locations.get_or_insert_default(),
+            "proxy_cookie_path" => &mut self.cookie_paths,
+            _ => &mut self.cookie_domains,
+        }
+        .push((from, to));
+        report.carried(place, name);
+    }
+
     fn limit_requests(&mut self, directive: &Directive, shared: &Shared, report: &mut ImportReport) {
         let place = &directive.place;
         let named = |start: &str| directive.words.iter().find_map(|word| word.strip_prefix(start));
@@ -230,12 +298,18 @@ impl Scope {
         match key.as_str() {
             "$binary_remote_addr" | "$remote_addr" => {
                 let counter = format!("{}, burst {burst}", named("zone=").unwrap_or_default());
-                self.address_rates.push(PlannedAddressRate { rate, counter });
+                self.address_rates.push(PlannedAddressRate { rate, counter, header: None });
                 report.carried(place, "limit_req");
             }
             "$server_name" | "$host" | "$http_host" => {
                 self.rate = Some(rate);
                 report.carried(place, "limit_req");
+            }
+            key if key.starts_with("$http_") && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"$_".contains(&byte)) => {
+                let header = key.trim_start_matches("$http_").replace('_', "-");
+                let counter = format!("{}, burst {burst}", named("zone=").unwrap_or_default());
+                self.address_rates.push(PlannedAddressRate { rate, counter, header: Some(header) });
+                report.weakened(place, "limit_req", "stricter: requests without the header are counted together");
             }
             key => self.close(place, "limit_req", &format!("requests cannot be counted by {key}"), report),
         }
@@ -283,52 +357,6 @@ fn exceptions(allowed: &[String], blocked: Vec<String>) -> Result<(Vec<String>, 
 fn checked(network: &str) -> Result<(), String> {
     let is_network = network.parse::<ipnet::IpNet>().is_ok() || network.parse::<std::net::IpAddr>().is_ok();
     if is_network { Ok(()) } else { Err(format!("{network} is no address or network")) }
-}
-
-/// Users of a password file.
-fn users(directive: &Directive, files: &mut NamedFiles, plan: &mut Plan, report: &mut ImportReport) {
-    let path = files.path(directive.word(0));
-    let text = match files.read(&path) {
-        Ok(text) => text,
-        Err(why) => {
-            let why = format!("{} {why}; the API asks for passwords, and has no users", path.display());
-            return report.not_carried(&directive.place, "auth_basic_user_file", why);
-        }
-    };
-    report.carried(&directive.place, "auth_basic_user_file");
-    for (number, line) in text.lines().enumerate() {
-        let Some((user, password)) = line.split_once(':').filter(|_| !line.starts_with('#')) else { continue };
-        let place = Place::new(&path, number + 1);
-        let password = password.split(':').next().unwrap_or_default();
-        let (password, hash_type) = match password {
-            hash if hash.starts_with("$2") => (hash, "bcrypt"),
-            hash if hash.starts_with("$apr1$")
-                || hash.starts_with('$')
-                || hash.starts_with("{S")
-                || (hash.len() == 13 && !hash.starts_with('{')) =>
-            {
-                report.not_carried(
-                    &place,
-                    "user",
-                    format!("the hash of {user} is of a kind that is not checked here: give a new password"),
-                );
-                continue;
-            }
-            plain => (plain.strip_prefix("{PLAIN}").unwrap_or(plain), ""),
-        };
-        report.carried(&place, "user");
-        if plan.consumers.iter().any(|consumer| consumer.name == user) {
-            continue;
-        }
-        let credential =
-            ConsumerCredential::Basic { user: user.to_owned(), password: password.to_owned(), hash_type: hash_type.to_owned() };
-        plan.consumers.push(PlannedConsumer {
-            name: user.to_owned(),
-            place,
-            credentials: vec![credential],
-            ..PlannedConsumer::default()
-        });
-    }
 }
 
 fn checks(directive: &Directive) -> PlannedChecks {

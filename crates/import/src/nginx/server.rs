@@ -47,6 +47,11 @@ pub(super) fn read_all(
         let sockets = sockets(server, &is_default, plan, report);
         let hosts = hosts(server, report);
         let mut inner = scope.within(server.inner());
+        let name =
+            server.inner().iter().find(|directive| directive.name == "server_name").map_or("", |directive| directive.word(0));
+        if !name.contains(['$', '~', '*']) {
+            inner.variables.insert("server_name".to_owned(), name.trim_start_matches('.').to_owned());
+        }
         let mut rest = Vec::new();
         for directive in server.inner() {
             match directive.name.as_str() {

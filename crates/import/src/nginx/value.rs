@@ -1,10 +1,57 @@
 //! Values with nginx's variables, sizes and times.
 
+use std::collections::BTreeMap;
+
+/// How deep values have variables.
+const DEPTH_MAX: usize = 8;
+/// The most bytes that they become.
+const BYTES_MAX: usize = 16 << 10;
+
 /// Where a value is used: what is the same for all requests there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings {
     pub is_tls: bool,
     pub port: u16,
+}
+
+/// A text with the values of variables that are known, also of those in their values.
+pub(super) fn substituted(text: &str, variables: &BTreeMap<String, String>) -> String {
+    let mut text = text.to_owned();
+    // A value may have variables again, and itself.
+    for _ in 0..DEPTH_MAX {
+        let mut written = String::new();
+        let mut rest = text.as_str();
+        let mut is_changed = false;
+        while let Some((before, after)) = rest.split_once('$') {
+            let (name, behind) = split_name(after);
+            written.push_str(before);
+            match variables.get(name) {
+                Some(value) => {
+                    written.push_str(value);
+                    is_changed = true;
+                }
+                None => {
+                    written.push('$');
+                    written.push_str(after.get(..after.len() - behind.len()).unwrap_or_default());
+                }
+            }
+            rest = behind;
+        }
+        written.push_str(rest);
+        if !is_changed || written.len() > BYTES_MAX {
+            break;
+        }
+        text = written;
+    }
+    text
+}
+
+/// The name of a variable behind its `$`, and what follows.
+fn split_name(after: &str) -> (&str, &str) {
+    match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+        Some(braced) => braced,
+        None => after.split_at(after.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(after.len())),
+    }
 }
 
 /// A value for our side, with the plan's variables; `None` if a variable has no counterpart.
@@ -13,12 +60,7 @@ pub(super) fn value(text: &str, around: Surroundings) -> Option<String> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
         written.push_str(before);
-        let (name, behind) = match after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
-            Some(braced) => braced,
-            None => {
-                after.split_at(after.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(after.len()))
-            }
-        };
+        let (name, behind) = split_name(after);
         written.push_str(&variable(name, around)?);
         rest = behind;
     }

@@ -86,7 +86,7 @@ fn what_protects_closes_the_route() {
         "openid-connect: {client_id: a}",
         "limit-conn: {conn: 1}",
         "unheard-of: {}",
-        "limit-count: {count: 1, time_window: 1, key: http_x}",
+        "limit-count: {count: 1, time_window: 1, key: cookie_x}",
     ] {
         let text = format!("routes:\n- id: 1\n  uri: /a\n  upstream: {{nodes: {{'b:1': 1}}}}\n  plugins:\n    {plugin}\n");
         let moved = imported("apisix.yaml", &text);

@@ -140,3 +140,34 @@ fn tokens_name_their_consumer_by_a_claim() {
     assert_eq!(moved.consumers[0].key, "issuer-1");
     assert_eq!(moved.consumers[0].session["jwt_data"]["secret"], "s3cret");
 }
+
+#[test]
+fn what_tokens_must_say_and_limits_do_without_their_store_is_carried_over() {
+    let text = "_format_version: '3.0'\nservices:\n- name: s\n  url: http://a\n  connect_timeout: 3000\n  routes:\n  - name: r\n    \
+                paths: [/a]\n    path_handling: v0\n    request_buffering: true\n    plugins:\n    - name: jwt\n      config:\n        \
+                claims_to_verify: [exp]\n        header_names: [X-Token]\n    - name: rate-limiting\n      config:\n        minute: 5\n        \
+                limit_by: header\n        header_name: X-Team\n        policy: local\n        fault_tolerant: false\n        error_code: 503\n    \
+                - name: correlation-id\n      config:\n        header_name: X-Id\n        echo_downstream: true\n";
+    let moved = imported("kong.yaml", text);
+    assert_valid(&moved);
+    let api = api(&moved, "r");
+    assert_eq!(api["tollgate"]["jwt"]["custom_claims"], json!({"exp": {"type": "required"}}));
+    assert_eq!(api["auth_configs"]["jwt"]["auth_header_name"], "X-Token");
+    assert_eq!(api["tollgate"]["on_store_failure"], "deny");
+    assert_eq!(api["tollgate"]["request_limits"], json!([{"requests": 5.0, "window_s": 60.0, "by": "header", "name": "X-Team"}]));
+    assert_eq!(api["error_overrides"]["429"][0]["response"]["status_code"], 503);
+    assert_eq!(version(&api)["global_response_headers"], json!({"X-Id": "$tyk_context.request_id"}));
+    let settings = moved.files.iter().find(|file| file.path == "tyk.conf").unwrap();
+    assert!(settings.text.contains("\"upstream_connect_ms\": 3000"), "{}", settings.text);
+    for (name, outcome) in [
+        ("plugins.jwt.claims_to_verify", "carried"),
+        ("plugins.rate-limiting.fault_tolerant", "carried"),
+        ("plugins.rate-limiting.policy", "built in"),
+        ("plugins.rate-limiting.error_code", "carried"),
+        ("services.connect_timeout", "carried"),
+        ("routes.path_handling", "carried"),
+        ("routes.request_buffering", "built in"),
+    ] {
+        assert_eq!(outcomes(&moved, name), [outcome], "{name}");
+    }
+}

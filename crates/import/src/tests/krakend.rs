@@ -1,5 +1,5 @@
 use super::{Imported, api, assert_valid, imported, outcomes, rule, version};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const GATEWAY: &str = r#"{
   "$schema": "https://www.krakend.io/schema/krakend.json",
@@ -43,7 +43,7 @@ fn endpoints_become_routes_with_their_shapes() {
     assert_eq!(users["global_rate_limit"], json!({"rate": 10.0, "per": 1.0}));
     let filter = version(&users)["extended_paths"]["transform_jq_response"][0]["filter"].as_str().unwrap();
     assert!(filter.contains("\"address\":{\"city\":true}") && filter.contains("{\"user\": .}"), "{filter}");
-    assert_eq!(version(&users)["global_headers_remove"], json!(["Authorization", "Cookie"]));
+    assert_eq!(rule(&users)["passes"], json!({"headers": ["Content-Type"], "query": ["page"]}));
     assert_eq!(outcomes(&moved, "endpoints.backend"), ["carried", "carried", "approximated"]);
     let policy = moved.files.iter().find(|file| file.path == "policies/imported.json").unwrap();
     assert!(policy.text.contains("get-users-id"));
@@ -210,4 +210,65 @@ fn a_script_merges_what_several_backends_answer() {
         json!([settings["enable_jsvm"], settings["jsvm_timeout"], settings["middleware_path"]]),
         json!([true, 7, "scripts/"])
     );
+}
+
+#[test]
+fn backends_get_the_headers_and_parameters_that_are_listed() {
+    let passes = |lists: &str| {
+        let text = format!(
+            "{{\"version\": 3, \"endpoints\": [{{\"endpoint\": \"/a\", {lists} \"backend\": [{{\"host\": [\"http://b\"], \"url_pattern\": \"/b\"}}]}}]}}"
+        );
+        let moved = imported("krakend.json", &text);
+        assert_valid(&moved);
+        rule(&api(&moved, "GET /a"))["passes"].clone()
+    };
+    assert_eq!(passes(""), json!({"headers": ["Content-Type"], "query": []}));
+    assert_eq!(
+        passes(r#""input_headers": ["X-A"], "input_query_strings": ["page", "size"],"#),
+        json!({"headers": ["X-A"], "query": ["page", "size"]})
+    );
+    assert_eq!(passes(r#""input_headers": ["*"], "input_query_strings": ["*"],"#), Value::Null);
+}
+
+#[test]
+fn times_for_clients_roles_by_their_names_and_changes_of_headers_are_carried_over() {
+    let text = r#"{"version": 3, "cache_ttl": "60s", "endpoints": [{"endpoint": "/a", "backend": [{"host": ["http://b"], "url_pattern": "/b",
+        "extra_config": {
+            "qos/circuit-breaker": {"interval": 60, "timeout": 10, "max_errors": 3},
+            "modifier/martian": {"fifo.Group": {"scope": ["request", "response"], "aggregateErrors": true, "modifiers": [
+                {"header.Modifier": {"scope": ["request"], "name": "X-In", "value": "1"}},
+                {"header.Append": {"scope": ["response"], "name": "X-Out", "value": "2"}},
+                {"header.Blacklist": {"scope": ["response"], "names": ["X-Gone"]}}]}}}}],
+        "extra_config": {"auth/validator": {"alg": "RS256", "jwk_url": "http://keys", "cache": true, "disable_jwk_security": true,
+            "roles_key": "realm.roles", "roles": ["a"], "operation_debug": true}}}]}"#;
+    let moved = imported("krakend.json", text);
+    assert_valid(&moved);
+    let api = api(&moved, "GET /a");
+    let cache = json!([{"name": "Cache-Control", "value": "public, max-age=60"}]);
+    assert_eq!(rule(&api)["status_headers"], json!([{"statuses": [200, 201], "headers": {"set": cache}}]));
+    // Without `roles_key_is_nested`, the dot is part of the name.
+    assert_eq!(api["tollgate"]["jwt"]["custom_claims"], json!({"realm\\.roles": {"type": "contains", "allowed_values": ["a"]}}));
+    assert_eq!(version(&api)["global_headers"]["X-In"], "1");
+    assert_eq!(rule(&api)["response_headers"], json!({"add": [{"name": "X-Out", "value": "2"}]}));
+    assert_eq!(version(&api)["global_response_headers_remove"], json!(["X-Gone"]));
+    let breaker = &version(&api)["extended_paths"]["circuit_breakers"][0];
+    assert_eq!((&breaker["samples"], &breaker["return_to_service_after"]), (&json!(3), &json!(10)));
+    for (name, outcome) in [
+        ("cache_ttl", "carried"),
+        ("extra_config.auth/validator.cache", "built in"),
+        ("extra_config.auth/validator.disable_jwk_security", "built in"),
+        ("extra_config.modifier/martian", "carried"),
+        ("extra_config.qos/circuit-breaker", "approximated"),
+    ] {
+        assert_eq!(outcomes(&moved, name), [outcome], "{name}");
+    }
+    let nested = text.replace("\"roles\":", "\"roles_key_is_nested\": true, \"roles\":");
+    let moved = imported("krakend.json", &nested);
+    assert!(api_text(&moved).contains("\"realm.roles\""), "{}", api_text(&moved));
+    let unknown = imported("krakend.json", &text.replace("header.Append", "body.Modifier"));
+    assert_eq!(outcomes(&unknown, "extra_config.modifier/martian"), ["not"]);
+}
+
+fn api_text(moved: &Imported) -> String {
+    api(moved, "GET /a").to_string()
 }

@@ -58,10 +58,11 @@ fn locations_become_routes_with_what_holds_for_them() {
         json!({"path": {"full": "/api/"}, "status": 301})
     );
     assert_eq!(version(&shop)["global_headers"], json!({"X-Real-IP": "$tyk_context.remote_addr", "X-Forwarded-Proto": "http"}));
-    assert_eq!(version(&shop)["global_size_limit"], 2 << 20);
+    assert_eq!(version(&shop)["global_size_limit"], Value::Null, "the limit is that of the gateway");
     assert_eq!(version(&shop)["global_enforce_timeout"], 5);
     assert_eq!(rule(&shop)["rewrite"], Value::Null, "the client's host");
-    assert_eq!(rule(&shop)["response_headers"]["add"], json!([{"name": "X-Served-By", "value": "edge"}]));
+    assert_eq!(rule(&shop)["status_headers"], json!([{"headers": {"add": [{"name": "X-Served-By", "value": "edge"}]}}]));
+    assert_eq!(rule(&shop)["response_rewrites"], json!({"locations": [{"from": "http://shop/v1/", "to": "/api/"}]}));
     let admin = api(&moved, "shop.example.com /admin/");
     assert_eq!(admin["allowed_ips"], json!(["10.0.0.0/8"]));
     assert_eq!(admin["use_basic_auth"], true);
@@ -77,14 +78,15 @@ fn locations_become_routes_with_what_holds_for_them() {
     assert_eq!(old["tollgate"]["route"]["attached"][0]["hosts"], json!(["old.example.com"]));
     let settings: Value = serde_json::from_str(&moved.files.iter().find(|file| file.path == "tyk.conf").unwrap().text).unwrap();
     assert_eq!(settings["listen_port"], 8081);
+    assert_eq!(settings["http_server_options"]["max_request_body_size"], 2 << 20);
     assert_eq!(
         shop["tollgate"]["request_limits"],
         json!([{"requests": 21.0, "window_s": 2.1, "by": "address", "counter": "one, burst 20"}])
     );
     assert_eq!(api(&moved, "shop.example.com /")["tollgate"]["request_limits"], Value::Null, "no limit where there was none");
     assert_eq!(outcomes(&moved, "limit_req"), ["carried"]);
-    assert_eq!(outcomes(&moved, "client_max_body_size"), ["approximated"]);
-    assert_eq!(outcomes(&moved, "gzip"), ["approximated"]);
+    assert_eq!(outcomes(&moved, "client_max_body_size"), ["carried"]);
+    assert_eq!(outcomes(&moved, "gzip"), ["not"]);
     assert_eq!(outcomes(&moved, "server"), ["carried", "carried", "not", "carried", "carried"]);
 }
 
@@ -155,8 +157,12 @@ fn bodies_have_a_limit_only_where_one_is_written() {
     for (directive, most) in
         [("", Value::Null), ("client_max_body_size 0;", Value::Null), ("client_max_body_size 1k;", json!(1024))]
     {
-        let moved = imported("nginx.conf", &format!("server {{ listen 80; {directive} location / {{ proxy_pass http://b; }} }}"));
-        assert_eq!(version(&api(&moved, "server /"))["global_size_limit"], most, "{directive}");
+        let locations = format!("location / {{ {directive} proxy_pass http://b; }} location /b {{ proxy_pass http://b; }}");
+        let moved = imported("nginx.conf", &format!("server {{ listen 80; {locations} }}"));
+        let limited = api(&moved, "server /");
+        assert_eq!(version(&limited)["global_size_limit"], most, "{directive}");
+        let status = limited["error_overrides"]["400"][0]["response"]["status_code"].clone();
+        assert_eq!(status, if most.is_null() { Value::Null } else { json!(413) }, "{directive}");
     }
 }
 
@@ -170,7 +176,8 @@ fn conditions_become_matches() {
     assert_valid(&moved);
     let first = api(&moved, "server / if");
     assert_eq!(rule(&first)["matches"][0]["method"], "OPTIONS");
-    assert_eq!(version(&first)["extended_paths"]["mock_response"][0]["headers"], json!({"Access-Control-Allow-Origin": "*"}));
+    let allowed = json!([{"name": "Access-Control-Allow-Origin", "value": "*"}]);
+    assert_eq!(rule(&first)["status_headers"][0]["headers"]["add"], allowed);
     assert_eq!(outcomes(&moved, "if"), ["carried", "carried"]);
 }
 
@@ -189,8 +196,8 @@ fn folders_from_which_no_location_serves_a_file_have_no_effect() {
         found
     };
     let proxied = "location / { proxy_pass http://b; }";
-    assert_eq!(outcome(proxied), ["approximated"]);
-    assert_eq!(outcome(&format!("{proxied} location /old {{ return 301 /new; }}")), ["approximated"]);
+    assert_eq!(outcome(proxied), ["built in"]);
+    assert_eq!(outcome(&format!("{proxied} location /old {{ return 301 /new; }}")), ["built in"]);
     for served in [
         "location /api { proxy_pass http://b; }",
         "location = / { proxy_pass http://b; }",
@@ -198,7 +205,7 @@ fn folders_from_which_no_location_serves_a_file_have_no_effect() {
         "location / { proxy_pass http://b; location /files { expires 1d; } }",
         &format!("{proxied} location /files {{ expires 1d; }}"),
     ] {
-        assert_eq!(outcome(served), ["not"], "{served}");
+        assert_eq!(outcome(served), ["other work"], "{served}");
     }
 }
 
@@ -262,5 +269,116 @@ fn answers_of_nginx_itself_have_their_type_and_lines() {
     assert_eq!(answer("server /a")["body"], "{}\n");
     assert_eq!(answer("server /a")["headers"], json!({"Content-Type": "application/json"}));
     assert_eq!(answer("server /b")["headers"], json!({"Content-Type": "text/plain"}));
-    assert_eq!(version(&api(&moved, "server /c"))["global_response_headers"], json!({"Cache-Control": "max-age=3600"}));
+    let set = json!([{"name": "Cache-Control", "value": "max-age=3600"}]);
+    assert_eq!(rule(&api(&moved, "server /c"))["status_headers"][0]["headers"]["set"], set);
+}
+
+#[test]
+fn headers_are_for_the_statuses_of_nginx_and_for_its_own_answers() {
+    let text =
+        "server { listen 80; server_name a.test; add_header X-All 1 always; location / { proxy_pass http://b; expires epoch; }
+        location /moved { return 301 https://b.test/; } location /gone { return 410 gone; } location /files { root /srv; }
+        location /own { add_header X-Own $server_name; add_header X-Addr $upstream_addr; proxy_pass http://b; } }";
+    let moved = imported("nginx.conf", text);
+    assert_valid(&moved);
+    let headers = |name: &str| rule(&api(&moved, name))["status_headers"].clone();
+    let always = json!([{"headers": {"add": [{"name": "X-All", "value": "1"}]}}]);
+    let with_headers = json!([200, 201, 204, 206, 301, 302, 303, 304, 307, 308]);
+    let set =
+        json!([{"name": "Expires", "value": "Thu, 01 Jan 1970 00:00:01 GMT"}, {"name": "Cache-Control", "value": "no-cache"}]);
+    assert_eq!(headers("a.test /"), json!([{"statuses": with_headers, "headers": {"set": set}}, always[0]]));
+    assert_eq!((headers("a.test /moved"), headers("a.test /gone")), (always.clone(), always));
+    assert_eq!(
+        headers("a.test /own"),
+        json!([{"statuses": with_headers, "headers": {"add": [{"name": "X-Own", "value": "a.test"}]}}])
+    );
+    // One item for each directive, however many locations have it.
+    assert_eq!(outcomes(&moved, "add_header"), ["carried", "carried", "not"]);
+    assert_eq!(outcomes(&moved, "expires"), ["carried"]);
+}
+
+#[test]
+fn locations_and_cookies_of_upstreams_are_those_of_clients() {
+    let rewrites = |directives: &str| {
+        let text = format!("server {{ listen 80; location /app/ {{ proxy_pass http://b/v1/; {directives} }} }}");
+        let moved = imported("nginx.conf", &text);
+        assert_valid(&moved);
+        (rule(&api(&moved, "server /app/"))["response_rewrites"].clone(), moved)
+    };
+    let own = json!([{"from": "http://b/v1/", "to": "/app/"}]);
+    assert_eq!(rewrites("").0, json!({"locations": own}));
+    assert_eq!(rewrites("proxy_redirect off;").0, Value::Null);
+    assert_eq!(rewrites("proxy_redirect http://c/ /c/;").0, json!({"locations": [{"from": "http://c/", "to": "/c/"}]}));
+    let (cookies, moved) = rewrites("proxy_cookie_path / /app/; proxy_cookie_domain b a.test;");
+    let expected = json!({
+        "locations": own, "cookie_paths": [{"from": "/", "to": "/app/"}], "cookie_domains": [{"from": "b", "to": "a.test"}],
+    });
+    assert_eq!(cookies, expected);
+    assert_eq!(
+        (outcomes(&moved, "proxy_cookie_path"), outcomes(&moved, "proxy_cookie_domain")),
+        (vec!["carried"], vec!["carried"])
+    );
+    let (left, moved) = rewrites("proxy_cookie_path ~^/x /y;");
+    assert_eq!((left, outcomes(&moved, "proxy_cookie_path")), (json!({"locations": own}), vec!["not"]));
+}
+
+#[test]
+fn a_time_that_is_the_same_everywhere_is_that_of_the_gateway() {
+    let settings = |text: &str| {
+        let moved = imported("nginx.conf", text);
+        let written = moved.files.iter().find(|file| file.path == "tyk.conf").unwrap();
+        (serde_json::from_str::<Value>(&written.text).unwrap()["tollgate"]["timeouts"].clone(), moved)
+    };
+    let one = "http { keepalive_timeout 30s; proxy_connect_timeout 5s; server { listen 80; location / { proxy_pass http://b; } } }";
+    let (times, moved) = settings(one);
+    assert_eq!(times, json!({"client_idle_ms": 30_000, "upstream_connect_ms": 5_000}));
+    assert_eq!(
+        (outcomes(&moved, "keepalive_timeout"), outcomes(&moved, "proxy_connect_timeout")),
+        (vec!["carried"], vec!["carried"])
+    );
+    // The other location has the default of a minute.
+    let two =
+        "server { listen 80; location /a { proxy_connect_timeout 5s; proxy_pass http://b; } location / { proxy_pass http://c; } }";
+    let (times, moved) = settings(two);
+    assert_eq!((times, outcomes(&moved, "proxy_connect_timeout")), (json!({"upstream_connect_ms": 60_000}), vec!["approximated"]));
+}
+
+#[test]
+fn over_a_limit_clients_get_the_status_of_nginx() {
+    let status = |directive: &str| {
+        let text = format!(
+            "http {{ limit_req_zone $binary_remote_addr zone=z:1m rate=1r/s; server {{ listen 80; {directive} \
+             location / {{ limit_req zone=z; proxy_pass http://b; }} }} }}"
+        );
+        let moved = imported("nginx.conf", &text);
+        assert_valid(&moved);
+        api(&moved, "server /")["error_overrides"]["429"][0]["response"]["status_code"].clone()
+    };
+    assert_eq!(
+        (status(""), status("limit_req_status 429;"), status("limit_req_status 420;")),
+        (json!(503), Value::Null, json!(420))
+    );
+    assert_eq!(status("limit_req_status 444;"), 403, "in place of a closed connection");
+}
+
+#[test]
+fn settings_without_an_effect_for_anybody_are_told_apart_from_those_that_are_lost() {
+    let text = "worker_processes 4; http { sendfile on; server_tokens off; gzip on; ssl_protocols TLSv1.2 TLSv1.3; include mime.types; \
+                server { listen 80; location / { proxy_http_version 1.1; proxy_cache_bypass $http_upgrade; proxy_pass http://b; } \
+                location /php { fastcgi_pass b:9000; } } server { listen 81; server_tokens on; ssl_protocols TLSv1 TLSv1.2; \
+                location / { proxy_http_version 1.0; proxy_pass http://b; } } }";
+    let moved = imported("nginx.conf", text);
+    let of = |name: &str| outcomes(&moved, name);
+    assert_eq!(
+        (of("worker_processes"), of("sendfile"), of("proxy_cache_bypass")),
+        (vec!["built in"], vec!["built in"], vec!["built in"])
+    );
+    for name in ["server_tokens", "ssl_protocols", "proxy_http_version"] {
+        assert_eq!(of(name), ["built in", "approximated"], "{name}");
+    }
+    assert_eq!((of("gzip"), of("include"), of("fastcgi_pass")), (vec!["not"], vec!["other work"], vec!["other work"]));
+    let counts = moved.report.counts();
+    assert_eq!((counts.other_work, counts.not_carried), (2, 1));
+    let text = moved.report.to_text();
+    assert!(text.contains("of those that a gateway can have"), "{text}");
 }

@@ -5,8 +5,8 @@ use super::settings::Sockets;
 use super::{ORG, merge, put, shape, tidy};
 use crate::pattern::escaped;
 use crate::plan::{
-    AuthWay, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath, PlannedRate,
-    PlannedRedirect, PlannedRoute, PlannedUpstream, PlannedValue,
+    AuthWay, HeaderEdits, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath,
+    PlannedRate, PlannedRedirect, PlannedRoute, PlannedStatusHeader, PlannedUpstream, PlannedValue,
 };
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -28,13 +28,24 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
             for_methods(route, &json!({ "path": ANY_PATH, "filter": shape::filter(shape) })),
         );
     }
+    if let Some((failures, rest_s)) = route.breaker {
+        let entry = json!({ "path": ANY_PATH, "threshold_percent": 1.0, "samples": failures, "return_to_service_after": rest_s });
+        extended.insert("circuit_breakers".to_owned(), for_methods(route, &entry));
+    }
     if let Some(schema) = &route.body_schema {
         let entry = json!({ "path": ANY_PATH, "schema": schema, "error_response_code": 400 });
         extended.insert("validate_json".to_owned(), for_methods(route, &entry));
     }
     let mut rule = json!({
         "matches": route.matches.iter().map(matched).collect::<Vec<_>>(),
+        "request_headers": { "add": named(&route.request_headers.add) },
         "response_headers": { "add": named(&route.response_headers.add) },
+        "status_headers": status_headers(&for_clients(route)),
+        "response_rewrites": {
+            "locations": starts(&route.locations),
+            "cookie_paths": starts(&route.cookie_paths),
+            "cookie_domains": starts(&route.cookie_domains),
+        },
         "rewrite": { "host": route.upstream_host },
     });
     let mut target = String::new();
@@ -69,6 +80,11 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
             put(&mut rule, "rewrite", Value::Null);
         }
     }
+    let mut rule = tidy(rule);
+    // An empty list says something here.
+    if let Some(passes) = passes(route) {
+        put(&mut rule, "passes", passes);
+    }
     // A definition has a target, also where nothing is sent to it.
     let target = if target.is_empty() { "http://127.0.0.1:1".to_owned() } else { target };
     let mut definition = json!({
@@ -82,6 +98,7 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         "blacklisted_ips": route.blocked_ips,
         "enable_ip_blacklisting": !route.blocked_ips.is_empty(),
         "global_rate_limit": route.rate.map(|rate| json!({ "rate": rate.requests, "per": rate.per_s })),
+        "error_overrides": refusals(route),
         "CORS": cors(route),
         "cache_options": cache_options(route),
         "response_processors": route.shape.iter().map(|_| json!({ "name": "response_body_transform_jq" })).collect::<Vec<_>>(),
@@ -112,9 +129,10 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
             "route": {
                 "precedence": format!("{:06}", route.precedence),
                 "attached": sockets.attached(&route.listeners, &route.hosts),
-                "rules": [tidy(rule)],
+                "rules": [rule],
             },
             "upstream": upstream,
+            "on_store_failure": route.on_store_failure,
         },
     });
     authentication(route, &mut definition);
@@ -134,7 +152,8 @@ fn address_limit(limit: &PlannedAddressRate) -> Value {
     let PlannedRate { requests, per_s } = limit.rate;
     let window_s = per_s.min(WINDOW_S_MAX);
     let requests = (requests * window_s / per_s).max(1.0);
-    tidy(json!({ "requests": requests, "window_s": window_s, "by": "address", "counter": limit.counter }))
+    let by = if limit.header.is_some() { "header" } else { "address" };
+    tidy(json!({ "requests": requests, "window_s": window_s, "by": by, "name": limit.header, "counter": limit.counter }))
 }
 
 fn matched(matched: &PlannedMatch) -> Value {
@@ -274,12 +293,17 @@ fn one_way(way: &AuthWay, definition: &mut Value) -> (&'static str, &'static str
             put(definition, "use_basic_auth", json!(true));
             ("basic", "basic_auth_user")
         }
-        AuthWay::JwtOfConsumer { claim, algorithm, header, query, cookie } => {
+        AuthWay::JwtOfConsumer { claim, algorithm, header, query, cookie, required } => {
             put(definition, "enable_jwt", json!(true));
             put(definition, "jwt_signing_method", json!(algorithm));
             put(definition, "jwt_skip_kid", json!(true));
             put(definition, "jwt_identity_base_field", json!(claim));
             put(definition, "auth_configs.jwt", place(header.as_ref(), query.as_ref(), cookie.as_ref()));
+            if !required.is_empty() {
+                let claims: Map<String, Value> =
+                    required.iter().map(|claim| (claim.clone(), json!({ "type": "required" }))).collect();
+                put(definition, "tollgate.jwt", json!({ "custom_claims": claims }));
+            }
             ("jwt", "jwt_claim")
         }
         AuthWay::JwtOfIssuer(IssuedTokens { keys_url, algorithm, issuer, audiences, claim, required, header, cookie }) => {
@@ -371,6 +395,67 @@ fn shared_cache(route: &PlannedRoute) -> Value {
 
 fn named(list: &[(String, String)]) -> Vec<Value> {
     list.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
+}
+
+/// Headers by status. A redirect is the gateway's own answer, which gets no others.
+fn for_clients(route: &PlannedRoute) -> Vec<PlannedStatusHeader> {
+    let mut list = route.status_headers.clone();
+    if let PlannedAction::Redirect(_) = route.action {
+        let HeaderEdits { set, add, .. } = &route.response_headers;
+        let all = set.iter().map(|header| (header, true)).chain(add.iter().map(|header| (header, false)));
+        list.extend(all.filter(|((_, value), _)| !value.contains('{')).map(|((name, value), replaces)| PlannedStatusHeader {
+            statuses: Vec::new(),
+            name: name.clone(),
+            value: value.clone(),
+            replaces,
+        }));
+    }
+    list
+}
+
+/// Headers of the same statuses are one entry.
+fn status_headers(list: &[PlannedStatusHeader]) -> Vec<Value> {
+    let mut by_statuses: Vec<(&[u16], Vec<&PlannedStatusHeader>)> = Vec::new();
+    for header in list {
+        match by_statuses.iter_mut().find(|(statuses, _)| *statuses == header.statuses) {
+            Some((_, headers)) => headers.push(header),
+            None => by_statuses.push((&header.statuses, vec![header])),
+        }
+    }
+    let entry = |(statuses, headers): (&[u16], Vec<&PlannedStatusHeader>)| {
+        let of_kind = |replaces: bool| {
+            let these = headers.iter().filter(move |header| header.replaces == replaces);
+            these.map(|header| json!({ "name": header.name, "value": header.value })).collect::<Vec<_>>()
+        };
+        tidy(json!({ "statuses": statuses, "headers": { "set": of_kind(true), "add": of_kind(false) } }))
+    };
+    by_statuses.into_iter().map(entry).collect()
+}
+
+/// Other statuses in place of those of the gateway's refusals.
+fn refusals(route: &PlannedRoute) -> Map<String, Value> {
+    let entry = |(from, kind, to): &(u16, &str, u16)| {
+        (from.to_string(), json!([{ "match": { "flag": kind }, "response": { "status_code": to } }]))
+    };
+    route.refusal_statuses.iter().map(entry).collect()
+}
+
+/// An empty list lets nothing pass.
+fn passes(route: &PlannedRoute) -> Option<Value> {
+    if !matches!(route.action, PlannedAction::Forward(_)) {
+        return None;
+    }
+    let mut passes = Map::new();
+    for (field, names) in [("headers", &route.passed_headers), ("query", &route.passed_query)] {
+        if let Some(names) = names {
+            passes.insert(field.to_owned(), json!(names));
+        }
+    }
+    (!passes.is_empty()).then_some(Value::Object(passes))
+}
+
+fn starts(list: &[(String, String)]) -> Vec<Value> {
+    list.iter().map(|(from, to)| json!({ "from": from, "to": to })).collect()
 }
 
 fn by_name(list: &[(String, String)]) -> Map<String, Value> {

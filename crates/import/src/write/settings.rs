@@ -105,7 +105,7 @@ pub(super) fn files(plan: &Plan, sockets: &Sockets) -> Vec<WrittenFile> {
         "jsvm_timeout": merge::longest_s(plan),
         "middleware_path": merge::is_needed(plan).then_some(merge::SCRIPTS),
         "proxy_default_timeout": Some(plan.upstream_s).filter(|time| *time > 0),
-        "http_server_options": { "enable_websockets": true },
+        "http_server_options": { "enable_websockets": true, "max_request_body_size": plan.body_bytes_max },
         "tollgate": {
             "data_dir": "data/",
             "routing_file": has_tables.then_some("routing.json"),
@@ -113,6 +113,7 @@ pub(super) fn files(plan: &Plan, sockets: &Sockets) -> Vec<WrittenFile> {
             "trusted_proxies": proxies,
             "client_ip_header": plan.client_header,
             "limits": { "connections_per_ip_max": connections },
+            "timeouts": plan.timeouts,
         },
     });
     let mut written = vec![file("tyk.conf".to_owned(), tidy(settings))];

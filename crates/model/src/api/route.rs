@@ -1,9 +1,13 @@
 //! `tollgate.route` of a definition: an API that requests reach by more than host and path, with rules of which each has its own filters and
 //! backends. The meaning of its members is that of the Kubernetes Gateway API.
 
+mod passed_request;
 mod response_rewrites;
+mod status_headers;
 
+pub use passed_request::PassedRequest;
 pub use response_rewrites::{ResponseRewrites, RouteSticky, SameSite, StartReplacement};
+pub use status_headers::StatusHeaders;
 
 use super::{ApiDefinition, HashRule};
 use crate::json_path::JsonPath;
@@ -61,12 +65,16 @@ pub struct RouteRule {
     pub hosts: Vec<String>,
     /// Requests that fit any of these belong to it; empty for all.
     pub matches: Vec<RouteMatch>,
+    /// What of the client's request backends get; all of it if missing.
+    pub passes: Option<PassedRequest>,
     /// Changes of the request's headers.
     pub request_headers: HeaderModifier,
     /// Header in which backends get the certificate that a client has shown, in PEM, escaped as in URLs. A client can't set it itself. Empty for none.
     pub client_certificate_header: String,
     /// Changes of the response's headers.
     pub response_headers: HeaderModifier,
+    /// Changes of the headers of responses by their status, also of the gateway's own.
+    pub status_headers: Vec<StatusHeaders>,
     /// Changes of what backends say of places, in locations and cookies.
     pub response_rewrites: ResponseRewrites,
     /// Answer with a redirect.
@@ -441,6 +449,10 @@ impl RouteRule {
         if !self.client_certificate_header.is_empty() && !is_token(&self.client_certificate_header) {
             findings.error(&at.key("client_certificate_header"), "is not a header name");
         }
+        if let Some(passes) = &self.passes {
+            passes.check(&at.key("passes"), findings);
+        }
+        StatusHeaders::check_all(&self.status_headers, &at.key("status_headers"), findings);
         self.response_rewrites.check(&at.key("response_rewrites"), findings);
         if let Some(redirect) = &self.redirect {
             redirect.check(&at.key("redirect"), findings);
@@ -488,6 +500,8 @@ impl RouteRule {
             ("request_headers", !self.request_headers.is_empty()),
             ("response_headers", !self.response_headers.is_empty()),
             ("client_certificate_header", !self.client_certificate_header.is_empty()),
+            ("passes", self.passes.is_some()),
+            ("status_headers", !self.status_headers.is_empty()),
             ("response_rewrites", !self.response_rewrites.is_empty()),
             ("hosts", !self.hosts.is_empty()),
             ("redirect", self.redirect.is_some()),

@@ -206,9 +206,14 @@ fn request_lines(handler: &GatewayHandler, request: &Request<'_>, outgoing: &Out
 
 fn response_lines(handler: &GatewayHandler, of_version: &[HeaderChange]) -> String {
     let mut lines = String::new();
-    let changes = of_version.iter().chain(handler.state.response.all_changes());
-    for change in changes.filter(|change| change.name() != DRY_RUN) {
+    let wanted = &handler.state.response;
+    let of_all = of_version.iter().chain(wanted.all_changes()).map(|change| (&[][..], change));
+    let by_status = wanted.all_status_changes().map(|change| (&*change.statuses, &change.change));
+    for (statuses, change) in of_all.chain(by_status).filter(|(_, change)| change.name() != DRY_RUN) {
         let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        if !statuses.is_empty() {
+            let _ = write!(lines, "with {statuses:?} ");
+        }
         let _ = match change {
             HeaderChange::Remove(name) => writeln!(lines, "remove {name}"),
             HeaderChange::Set(name, value) => writeln!(lines, "set {name}: {}", text(value)),

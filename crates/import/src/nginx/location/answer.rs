@@ -3,8 +3,8 @@
 use super::super::Shared;
 use super::super::directive::Directive;
 use super::super::scope::Scope;
-use super::super::value::{Surroundings, value};
-use super::LocationKind;
+use super::super::value::{Surroundings, substituted};
+use super::{LocationKind, headers};
 use crate::authority::is_authority;
 use crate::pattern;
 use crate::plan::{
@@ -45,6 +45,8 @@ struct FoundUpstream {
     host: String,
     change: Option<PathChange>,
     asks: Option<(AuthWay, Place)>,
+    /// What nginx makes of the upstream's own URLs in `Location` unless it is told otherwise.
+    own_location: Option<(String, String)>,
 }
 
 impl Answer {
@@ -127,7 +129,10 @@ impl Answer {
             }
             None => None,
         };
-        self.found = Found::Upstream(Box::new(FoundUpstream { upstream, host, change, asks }));
+        let is_prefix = matches!(self.kind, LocationKind::Prefix | LocationKind::FirmPrefix | LocationKind::Exact);
+        let own_location = (is_prefix && !directive.word(0).contains('$') && directive.name == "proxy_pass")
+            .then(|| (directive.word(0).to_owned(), self.uri.clone()));
+        self.found = Found::Upstream(Box::new(FoundUpstream { upstream, host, change, asks, own_location }));
     }
 
     fn take_rewrite(&mut self, rewrite: &Directive, change: &mut Option<PathChange>, report: &mut ImportReport) {
@@ -142,7 +147,8 @@ impl Answer {
             let keeps_path = target.ends_with("$request_uri") || !target.contains("$request_uri");
             if is_everything && keeps_path && self.returns.is_none() {
                 let words = vec![status.to_owned(), target];
-                self.returns = Some(Directive { name: "return".to_owned(), words, block: None, place: place.clone() });
+                self.returns =
+                    Some(Directive { name: "return".to_owned(), words, block: None, place: place.clone(), number: rewrite.number });
                 return;
             }
             return report.not_carried(place, "rewrite", "redirects keep the path or have one for all");
@@ -191,15 +197,21 @@ impl Answer {
                 route.action = returned(*status, text, around, &place, report);
             }
             Found::Upstream(found) => {
-                let FoundUpstream { upstream, host, change, asks } = found.as_ref();
+                let FoundUpstream { upstream, host, change, asks, own_location } = found.as_ref();
                 route.action = PlannedAction::Forward(upstream.clone());
                 route.path_change = change.clone();
                 route.upstream_host = Some(host.clone());
                 guard(scope, asks.as_ref(), route, report);
                 route.body_bytes_max = scope.body_bytes_max.filter(|most| *most > 0);
+                if route.body_bytes_max.is_some() {
+                    route.refusal_statuses.push((400, "BTL", 413));
+                }
                 route.timeout_ms = scope.timeout_ms;
                 route.rate = scope.rate;
                 route.address_rates.clone_from(&scope.address_rates);
+                if route.rate.is_some() || !route.address_rates.is_empty() {
+                    route.refuse_over_limits_with(scope.limit_status.unwrap_or(503));
+                }
                 route.cache = scope.cache.as_ref().map(|cache| PlannedCache {
                     time_s: scope.cache_time_s,
                     statuses: if scope.cache_time_s.is_some() { vec![200] } else { Vec::new() },
@@ -208,10 +220,16 @@ impl Answer {
                 let several = upstream.targets.len() > 1;
                 let usual = several.then(|| PlannedRetries { tries: upstream.targets.len().min(10) as u32, statuses: Vec::new() });
                 route.retries = scope.retries.clone().or(usual);
-                request_headers(scope, around, route, report);
+                headers::for_upstreams(scope, around, route, report);
+                route.locations = match &scope.locations {
+                    Some(written) => written.clone(),
+                    None => own_location.iter().cloned().collect(),
+                };
+                route.cookie_paths.clone_from(&scope.cookie_paths);
+                route.cookie_domains.clone_from(&scope.cookie_domains);
             }
         }
-        response_headers(scope, around, route, report);
+        headers::for_clients(scope, around, matches!(self.found, Found::Nothing) && !scope.denies_all(), route, report);
         if let PlannedAction::Answer { body, headers, .. } = &mut route.action {
             let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
             if !body.is_empty() && !has_type {
@@ -234,10 +252,7 @@ fn upstream(
 ) -> Option<(PlannedUpstream, String, String)> {
     let place = &directive.place;
     let name = directive.name.as_str();
-    let mut url = directive.word(0).to_owned();
-    for (variable, known) in &scope.variables {
-        url = url.replace(&format!("${{{variable}}}"), known).replace(&format!("${variable}"), known);
-    }
+    let mut url = substituted(directive.word(0), &scope.variables);
     let kept = ["$request_uri", "$uri$is_args$args", "$uri"].iter().find_map(|end| url.strip_suffix(end));
     if let Some(kept) = kept {
         url = kept.to_owned();
@@ -327,70 +342,6 @@ fn guard(scope: &Scope, asks: Option<&(AuthWay, Place)>, route: &mut PlannedRout
         }
         Some((way, _)) => route.auth.ways.push(way.clone()),
         None => {}
-    }
-}
-
-fn request_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
-    for (directive, name, text) in &scope.request_headers {
-        let place = &directive.place;
-        let written = "proxy_set_header";
-        match (name.to_lowercase().as_str(), text.as_str()) {
-            ("host", "$host" | "$http_host" | "$server_name" | "$host:$server_port" | "$http_host:$server_port") => {
-                route.upstream_host = None;
-                report.carried(place, written);
-            }
-            ("host", "$proxy_host") => report.carried(place, written),
-            ("host", host) if !host.contains('$') => {
-                route.upstream_host = Some(host.to_owned());
-                report.carried(place, written);
-            }
-            ("connection" | "upgrade" | "keep-alive" | "te", _) => report.carried(place, written),
-            ("x-forwarded-for", "$proxy_add_x_forwarded_for") => report.carried(place, written),
-            ("x-forwarded-for", "$remote_addr") => report.approximated(place, written, "the client's address is added to the list"),
-            (_, "") => {
-                route.request_headers.remove.push(name.clone());
-                report.carried(place, written);
-            }
-            _ if scope.asked_headers.iter().any(|(variable, _)| variable == text) => report.carried(place, written),
-            _ => match value(text, around) {
-                Some(value) => {
-                    route.request_headers.set.push((name.clone(), value));
-                    report.carried(place, written);
-                }
-                None => report.not_carried(place, written, format!("{text} has no counterpart")),
-            },
-        }
-    }
-}
-
-fn response_headers(scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
-    route.response_headers.remove.extend(scope.hidden_headers.iter().cloned());
-    if let Some(value) = &scope.cache_control {
-        let header = ("Cache-Control".to_owned(), value.clone());
-        match &mut route.action {
-            PlannedAction::Answer { headers, .. } => headers.push(header),
-            _ => route.response_headers.set.push(header),
-        }
-    }
-    for (directive, name, text) in &scope.response_headers {
-        let place = &directive.place;
-        let Some(value) = value(text, around) else {
-            report.not_carried(place, "add_header", format!("{text} has no counterpart"));
-            continue;
-        };
-        if let PlannedAction::Answer { headers, .. } = &mut route.action {
-            if !value.contains('{') {
-                headers.push((name.clone(), value));
-            }
-        } else if value.contains('{') {
-            route.response_headers.set.push((name.clone(), value));
-        } else {
-            route.response_headers.add.push((name.clone(), value));
-        }
-        match directive.words.last().is_some_and(|last| last == "always") {
-            true => report.carried(place, "add_header"),
-            false => report.approximated(place, "add_header", "on all responses, also on errors"),
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The gateways themselves say which lines they would not load.
 
-use super::{GARBAGE, write_and_import};
-use crate::MovedOutcome;
+use super::{GARBAGE, is_as_before, write_and_import};
 use std::path::Path;
 use std::process::Command;
 
@@ -204,8 +203,8 @@ fn check(name: &str, text: &str, mark: &str, command: &dyn Fn(&Path) -> Command)
         }
         for line in lines {
             let items: Vec<_> = report.items().into_iter().filter(|item| item.line == line).collect();
-            let is_told = items.iter().any(|item| item.outcome != MovedOutcome::Carried);
-            let is_carried = items.iter().any(|item| item.outcome == MovedOutcome::Carried);
+            let is_told = items.iter().any(|item| !is_as_before(&item.outcome));
+            let is_carried = items.iter().any(|item| is_as_before(&item.outcome));
             if is_carried || !is_told {
                 faults.push(format!("{line}: {}: {items:?}", changed.lines().nth(line - 1).unwrap_or_default()));
             }

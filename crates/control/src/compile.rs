@@ -5,6 +5,7 @@ mod assembly;
 mod backends;
 mod balancing;
 mod chain;
+mod federated_apis;
 mod federation;
 mod llm;
 mod llm_guards;
@@ -135,6 +136,7 @@ fn compile_api(definition: &ApiDefinition, record_hook: Option<Arc<RecordHook>>,
         options_passthrough: definition.cors().is_some_and(|cors| cors.options_passthrough),
         discovery: DiscoveryPaths::of(definition, &listen_path),
         has_root_documents: definition.is_mcp(),
+        credential_headers: federated_apis::credential_headers(definition),
         batches: definition.enable_batch_request_support && !definition.is_mcp(),
         error_overrides: error_overrides(definition, context),
         events: events(definition, context),

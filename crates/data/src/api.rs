@@ -42,6 +42,9 @@ pub struct Api {
     pub discovery: Option<DiscoveryPaths>,
     /// Whether documents at the root of the upstream's host are asked for there, as for the Model Context Protocol.
     pub has_root_documents: bool,
+    /// Where it reads credentials: methods of authentication by their names in `auth_configs`, each with its header. None of signatures, which are for
+    /// one request.
+    pub credential_headers: Vec<(String, String)>,
     /// Whether the API accepts batch requests.
     pub batches: bool,
     /// Rules that replace error responses; `None` if there are none.

@@ -139,12 +139,12 @@ impl<'a> Exchange<'a> {
         CallOrigin { client: self.arrival.client_ip, loops: self.arrival.loops.saturating_add(self.decisions.loops) }
     }
 
-    /// Tells a server within the process who calls, by the digest of the key, and `rest`.
-    pub fn tell_caller(&mut self, key_digest: &str, rest: Option<&str>) {
+    /// Tells a server within the process who calls, by the digest of the key, the number of the call, and `rest`.
+    pub fn tell_caller(&mut self, key_digest: &str, call: Option<u64>, rest: Option<&str>) {
         let CallOrigin { client, loops } = self.origin();
         let headers = &self.request.headers;
         let host = headers.known(KnownHeader::Host).and_then(|host| std::str::from_utf8(host).ok());
-        let line = CallerLine { key_digest, address: Some(client), loops, host, rest };
+        let line = CallerLine { key_digest, address: Some(client), loops, host, call, rest };
         let edits = &mut self.outgoing.edits;
         edits.remove(headers, CALLER_LINE);
         edits.add_line(|out| line.write(out));

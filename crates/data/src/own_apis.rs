@@ -31,6 +31,13 @@ impl OwnApis for ServedApis {
         snapshot.apis.get(at)?.openapi.clone()
     }
 
+    fn credential_headers(&self, api: &str) -> Vec<(String, String)> {
+        let Some(state) = self.state.upgrade() else { return Vec::new() };
+        let snapshot = state.current.load();
+        let api = snapshot.api_by_id(api).and_then(|at| snapshot.apis.get(at));
+        api.map(|api| api.credential_headers.clone()).unwrap_or_default()
+    }
+
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {
         let queue = self.state.upgrade().and_then(|state| state.registry.api_calls.get().cloned());
         send(queue, request).boxed()

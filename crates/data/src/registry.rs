@@ -35,7 +35,7 @@ use tollgate_engine::{Address, AddressCounts, EgressProxy, Http2, ProxyProtocol,
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail, TokenizerLibrary};
-use tollgate_mcp_federation::{FederatedServer, Mailboxes, OwnApis, end_all_processes};
+use tollgate_mcp_federation::{CallOutcomes, FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
 use tollgate_outbound::{LazyCallClient, OfferedBodies};
@@ -77,6 +77,8 @@ pub struct Registry {
     pub own_apis: OnceLock<Arc<dyn OwnApis>>,
     /// Where calls of MCP clients wait for answers.
     pub mailboxes: Arc<Mailboxes>,
+    /// What becomes of calls of federated MCP servers, for their records.
+    pub call_outcomes: Arc<CallOutcomes>,
     /// The way to other gateways for what providers of language models refuse.
     pub rest_mail: OnceLock<Arc<dyn RestMail>>,
     /// What becomes of requests to language models, for their records.

@@ -31,6 +31,15 @@ impl RpcCode {
             _ => RpcCode(-32000),
         }
     }
+
+    /// The HTTP status under which failures of servers are counted that a response with status 200 tells; `None` for errors of clients.
+    pub fn failure_status(self) -> Option<u16> {
+        match self {
+            RpcCode(-32004) => Some(502),
+            RpcCode::INTERNAL => Some(500),
+            _ => None,
+        }
+    }
 }
 
 /// Why a body is no call, as a response says it. Its HTTP status is 400.

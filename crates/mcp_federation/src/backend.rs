@@ -2,7 +2,7 @@
 
 use crate::agreements::{Agreements, prepared};
 use crate::answer::{Agreed, Answer, LinkFault, Messages, Outbound, StreamMessage};
-use crate::catalogue::{ServerLists, TOO_LARGE, without_session};
+use crate::catalogue::{ServerLists, WITHHELD, without_session};
 use crate::client::{Client, all_capabilities};
 use crate::command::CommandServer;
 use crate::health::ServerHealth;
@@ -37,6 +37,8 @@ const PAGES_MAX: usize = 100;
 const ENTRIES_MAX: usize = 20_000;
 /// Most bytes of memory of an entry. Of a larger one, only the name is kept.
 const ENTRY_BYTES_MAX: usize = 512 << 10;
+/// Most bytes of memory of such a name.
+const NAME_BYTES_MAX: usize = 4 << 10;
 /// Most bytes of memory of all that a server offers.
 const LISTS_BYTES_MAX: usize = 16 << 20;
 
@@ -61,6 +63,21 @@ pub(crate) struct Backend {
 struct KnownLists {
     lists: Option<Arc<ServerLists>>,
     read: Option<Instant>,
+}
+
+/// What there is room for while all lists of a server are read.
+struct ListsReading {
+    /// Bytes of memory.
+    left: usize,
+    /// Lists of which the rest was not read.
+    cut: Vec<&'static str>,
+}
+
+/// What is kept of an entry that is too large.
+fn name_alone(entry: &Value) -> Value {
+    let short = |name: &str| entry.get(name).filter(|value| weight(value) <= NAME_BYTES_MAX).cloned();
+    let names = ["name", "uri", "uriTemplate"].into_iter().filter_map(|name| Some((name.to_owned(), short(name)?)));
+    Value::Object(names.chain([(WITHHELD.to_owned(), "its description is too large".into())]).collect())
 }
 
 impl Backend {
@@ -172,24 +189,31 @@ impl Backend {
             Era::Legacy | Era::Modern => agreed.capabilities.clone(),
         };
         let mut lists = ServerLists { capabilities, ..ServerLists::default() };
-        let mut left = LISTS_BYTES_MAX;
+        let mut reading = ListsReading { left: LISTS_BYTES_MAX, cut: Vec::new() };
         if can("tools") {
-            lists.tools = self.list(&agreed, "tools/list", "tools", &mut left).await?;
+            lists.tools = self.list(&agreed, "tools/list", "tools", &mut reading).await?;
         }
         if can("prompts") {
-            lists.prompts = self.list(&agreed, "prompts/list", "prompts", &mut left).await?;
+            lists.prompts = self.list(&agreed, "prompts/list", "prompts", &mut reading).await?;
         }
         if can("resources") {
-            lists.resources = self.list(&agreed, "resources/list", "resources", &mut left).await?;
+            lists.resources = self.list(&agreed, "resources/list", "resources", &mut reading).await?;
             // Many servers have resources and no templates.
-            let templates = self.list(&agreed, "resources/templates/list", "resourceTemplates", &mut left).await;
+            let templates = self.list(&agreed, "resources/templates/list", "resourceTemplates", &mut reading).await;
             lists.templates = templates.unwrap_or_default();
         }
+        lists.cut = reading.cut;
         Ok(lists)
     }
 
-    /// Reads a list. `left` says how much memory it may take.
-    async fn list(&self, agreed: &Agreed, method: &str, member: &str, left: &mut usize) -> Result<Vec<Value>, LinkFault> {
+    /// Reads a list, as far as there is room for it.
+    async fn list(
+        &self,
+        agreed: &Agreed,
+        method: &str,
+        member: &'static str,
+        reading: &mut ListsReading,
+    ) -> Result<Vec<Value>, LinkFault> {
         let mut entries = Vec::new();
         let mut cursor: Option<Value> = None;
         for page in 0..PAGES_MAX {
@@ -202,16 +226,18 @@ impl Backend {
                 return Err(LinkFault::Refused(200, response.get("error").cloned()));
             };
             for entry in result.get_mut(member).and_then(Value::as_array_mut).map(std::mem::take).into_iter().flatten() {
-                let entry =
-                    if weight(&entry) > ENTRY_BYTES_MAX { json!({"name": entry.get("name"), TOO_LARGE: true}) } else { entry };
+                let entry = if weight(&entry) > ENTRY_BYTES_MAX { name_alone(&entry) } else { entry };
                 let too_much = || LinkFault::Unreachable(format!("it lists more than {} MiB", LISTS_BYTES_MAX >> 20));
-                *left = left.checked_sub(weight(&entry)).ok_or_else(too_much)?;
+                reading.left = reading.left.checked_sub(weight(&entry)).ok_or_else(too_much)?;
                 entries.push(entry);
             }
             cursor = result.get("nextCursor").filter(|cursor| !cursor.is_null()).cloned();
             if cursor.is_none() || entries.len() >= ENTRIES_MAX {
                 break;
             }
+        }
+        if cursor.is_some() || entries.len() > ENTRIES_MAX {
+            reading.cut.push(member);
         }
         entries.truncate(ENTRIES_MAX);
         Ok(entries)
@@ -246,6 +272,10 @@ impl Backend {
             }
             Err(fault) => {
                 let why: String = fault.to_string().chars().take(FAULT_CHARS_MAX).collect();
+                let why = match &self.link {
+                    Link::Command(server) => server.explained(&why),
+                    Link::Http(_) | Link::Operations(_) => why,
+                };
                 if health.note(Some(why.clone()), unix_s()) {
                     tracing::warn!(api, server = name, why, "an MCP server is not there: its tools are left out");
                 }
@@ -262,6 +292,12 @@ impl Backend {
         let mut known = self.known_lists();
         known.read = Some(Instant::now());
         let is_same = known.lists.as_deref() == read.as_ref();
+        if let Some(cut) = read.as_ref().map(|lists| &lists.cut).filter(|cut| !cut.is_empty())
+            && known.lists.as_ref().is_none_or(|lists| lists.cut != *cut)
+        {
+            let lists = cut.join(", ");
+            tracing::warn!(api, server = name, lists, "an MCP server lists more than clients see: only the first pages are read");
+        }
         if !is_same {
             known.lists = read.map(Arc::new);
         }

@@ -1,18 +1,20 @@
 //! What all servers offer together: names for clients, and to which server each leads.
 
-use crate::message::text;
+use crate::entry_check::{check_prompt, check_resource, check_tool, without_nulls};
+use crate::message::{set, text};
 use crate::terms::{FederationTerms, ServerTerms, ViewTerms};
+use crate::tool_route::ToolRoute;
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tollgate_schema::{BodyValidator, Budget, InvalidBody};
+use tollgate_schema::BodyValidator;
 
 /// Most bytes of the compiled patterns of a schema, and of all schemas of a server. A schema that needs more is not checked here.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 const PATTERNS_BYTES_MAX: usize = 32 << 20;
-/// A member of an entry of which only the name was kept. No server's entry has it.
-pub(crate) const TOO_LARGE: &str = "\0too large";
+/// A member of an entry of which only the name is known: why clients do not see it.
+pub(crate) const WITHHELD: &str = "\0withheld";
 
 /// The lists of one server, as it wrote them.
 #[derive(Default, PartialEq)]
@@ -22,6 +24,8 @@ pub(crate) struct ServerLists {
     pub resources: Vec<Value>,
     pub templates: Vec<Value>,
     pub capabilities: Value,
+    /// Lists of which only the first pages were read.
+    pub cut: Vec<&'static str>,
 }
 
 /// What clients see.
@@ -44,8 +48,8 @@ pub(crate) struct Catalogue {
     template_routes: Vec<(String, usize)>,
     /// Which servers can do what `capabilities` name.
     capabilities: Vec<Value>,
-    /// Tools that clients do not see although the view has them.
-    pub withheld: Vec<WithheldTool>,
+    /// Entries that clients do not see although the view has them.
+    pub withheld: Vec<WithheldEntry>,
     /// The digest of each tool that clients see, by their name.
     pub digests: HashMap<String, String>,
 }
@@ -56,79 +60,20 @@ struct Reservation {
     is_pinned: bool,
 }
 
-/// A tool that clients do not see.
-pub(crate) struct WithheldTool {
+/// An entry of a list that clients do not see.
+pub(crate) struct WithheldEntry {
     pub server: usize,
-    /// The server's own name for it.
+    /// `tool`, `prompt`, `resource` or `template`.
+    pub kind: &'static str,
+    /// The server's own name for it, or its URI; empty if it has none.
     pub name: String,
     pub why: String,
-    /// The digest of what the server says of it.
+    /// The digest of what the server says of a tool.
     pub digest: String,
     /// Whether it is withheld because it says something else than what was pinned.
     pub has_changed: bool,
     /// What the server says of it; nothing if that is too large.
     pub entry: Value,
-}
-
-/// Where a tool is.
-pub(crate) struct ToolRoute {
-    pub server: usize,
-    /// The server's own name for it.
-    pub name: String,
-    input: Option<Arc<BodyValidator>>,
-    output: Option<Arc<BodyValidator>>,
-    input_schema: Value,
-}
-
-impl ToolRoute {
-    /// What is wrong with a call's arguments.
-    pub(crate) fn fault_of(&self, arguments: &Value) -> Option<String> {
-        let validator = self.input.as_deref()?;
-        let fault = fault(validator, arguments)?;
-        // Models write `null` for what they leave out.
-        let members = arguments.as_object().filter(|members| members.values().any(Value::is_null));
-        let Some(members) = members else { return Some(fault) };
-        let said = members.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), value.clone()));
-        self::fault(validator, &Value::Object(said.collect())).map(|_| fault)
-    }
-
-    /// What is wrong with a call's structured result.
-    pub(crate) fn fault_of_result(&self, structured: &Value) -> Option<String> {
-        fault(self.output.as_deref()?, structured)
-    }
-
-    /// The header lines that a modern server wants for arguments: `x-mcp-header` in the schema says which.
-    pub(crate) fn argument_headers(&self, arguments: &Value) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        collect_headers(&self.input_schema, arguments, 0, &mut found);
-        found
-    }
-}
-
-fn fault(validator: &BodyValidator, value: &Value) -> Option<String> {
-    let body = value.to_string().into_bytes();
-    match validator.check(&body, Budget::of_body(body.len())) {
-        Ok(()) => None,
-        Err(InvalidBody::NotJson(error)) => Some(error.to_string()),
-        Err(InvalidBody::Mismatches(mismatches)) => Some(mismatches),
-        Err(InvalidBody::TooMuchWork) => Some("they take too long to validate".to_owned()),
-    }
-}
-
-fn collect_headers(schema: &Value, value: &Value, depth: usize, found: &mut Vec<(String, String)>) {
-    let properties = schema.get("properties").and_then(Value::as_object).filter(|_| depth < 16);
-    for (name, property) in properties.into_iter().flatten() {
-        let Some(value) = value.get(name) else { continue };
-        let plain = match value {
-            Value::String(text) => Some(text.clone()),
-            Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-            _ => None,
-        };
-        if let (Some(header), Some(plain)) = (text(property, &["x-mcp-header"]), plain) {
-            found.push((format!("Mcp-Param-{header}"), plain));
-        }
-        collect_headers(property, value, depth + 1, found);
-    }
 }
 
 impl Catalogue {
@@ -163,23 +108,17 @@ impl Catalogue {
                 made.add_prompt(at, &server.view, prompt);
             }
             for resource in &lists.resources {
-                if let Some(uri) = text(resource, &["uri"]).filter(|uri| !made.resource_routes.contains_key(*uri)) {
-                    made.resource_routes.insert(uri.to_owned(), at);
-                    made.resources.push(resource.clone());
-                }
+                made.add_resource(at, resource);
             }
             for template in &lists.templates {
-                if let Some(uri) = text(template, &["uriTemplate"]) {
-                    made.template_routes.push((uri.to_owned(), at));
-                    made.templates.push(template.clone());
-                }
+                made.add_template(at, template);
             }
         }
         made
     }
 
     fn add_tool(&mut self, at: usize, server: &ServerTerms, tool: &Value, known: &Catalogue) {
-        let Some(own) = text(tool, &["name"]).filter(|name| !name.is_empty()) else { return };
+        let Some(own) = self.name_of(at, "tool", "name", tool) else { return };
         let view = &server.view;
         let is_wanted = view.include.is_empty() || view.include.iter().any(|glob| glob.is_match(own));
         if !is_wanted || view.exclude.iter().any(|glob| glob.is_match(own)) {
@@ -187,41 +126,46 @@ impl Catalogue {
         }
         let digest = tool_digest(tool);
         let shown = shown_name(view, own);
-        let is_too_large = tool.get(TOO_LARGE).is_some();
-        let is_taken = {
-            let keeps = |kept: &Reservation| kept.server < at || (kept.is_pinned && kept.server != at);
-            self.tool_routes.contains_key(&shown) || self.reserved.get(&shown).is_some_and(keeps)
-        };
-        let has_changed = view.pins.get(own).is_some_and(|pin| *pin != digest);
-        let why = match () {
-            () if is_too_large => Some("its description is too large".to_owned()),
-            () if is_taken => Some(format!("another server has a tool with the name {shown:?}")),
-            () if has_changed => Some(format!("it has changed: its digest is {digest}, not the pinned one")),
-            () => None,
-        };
-        if let Some(why) = why {
-            // What another tool's name hides would stay hidden if it were agreed to.
-            let has_changed = has_changed && !is_too_large && !is_taken;
-            let entry = if is_too_large { Value::Null } else { tool.clone() };
-            return self.withheld.push(WithheldTool { server: at, name: own.to_owned(), why, digest, has_changed, entry });
-        }
-        let mut tool = tool.clone();
-        let Some(members) = tool.as_object_mut() else { return };
-        members.insert("name".to_owned(), shown.clone().into());
+        let is_known = tool.get(WITHHELD).is_none();
+        let mut entry = without_nulls(tool);
+        set(&mut entry, "name", shown.clone());
         if let Some(replaced) = view.overrides.get(own) {
             let parts =
                 [("description", replaced.description.clone().map(Value::from)), ("inputSchema", replaced.input_schema.clone())];
             for (name, value) in parts {
-                value.into_iter().for_each(|value| drop(members.insert(name.to_owned(), value)));
+                value.into_iter().for_each(|value| set(&mut entry, name, value));
             }
         }
-        let input_schema = members.get("inputSchema").cloned().unwrap_or_else(|| json!({}));
+        let holder = self.tool_routes.get(&shown).map(|route| route.server).or_else(|| {
+            let kept = self.reserved.get(&shown)?;
+            (kept.server < at || (kept.is_pinned && kept.server != at)).then_some(kept.server)
+        });
+        let has_changed = view.pins.get(own).is_some_and(|pin| *pin != digest);
+        let changed = || has_changed.then(|| format!("it has changed: its digest is {digest}, not the pinned one"));
+        let hindered = hindrance(at, "tool", &shown, &entry, holder);
+        let why = hindered.or_else(changed).or_else(|| check_tool(&entry).err());
+        if let Some(why) = why {
+            // What another tool's name hides would stay hidden if it were agreed to.
+            let has_changed = has_changed && is_known && holder.is_none();
+            let withheld = WithheldEntry { digest, has_changed, ..withheld(at, "tool", own, why, tool) };
+            return self.withheld.push(withheld);
+        }
+        let input_schema = entry.get("inputSchema").cloned().unwrap_or_else(|| json!({}));
         let input = self.compiled(at, &input_schema, known);
-        let output = members.get("outputSchema").and_then(|schema| self.compiled(at, schema, known));
+        let output = entry.get("outputSchema").and_then(|schema| self.compiled(at, schema, known));
         let route = ToolRoute { server: at, name: own.to_owned(), input, output, input_schema };
         self.tool_routes.insert(shown.clone(), route);
         self.digests.insert(shown, digest);
-        self.tools.push(tool);
+        self.tools.push(entry);
+    }
+
+    /// The name of an entry. One without a name is withheld.
+    fn name_of<'e>(&mut self, at: usize, kind: &'static str, member: &str, entry: &'e Value) -> Option<&'e str> {
+        let name = text(entry, &[member]).filter(|name| !name.is_empty());
+        if name.is_none() {
+            self.withheld.push(withheld(at, kind, "", format!("it has no {member}"), entry));
+        }
+        name
     }
 
     /// A compiled schema: that of the catalogue before if it is the same.
@@ -239,17 +183,35 @@ impl Catalogue {
     }
 
     fn add_prompt(&mut self, at: usize, view: &ViewTerms, prompt: &Value) {
-        let Some(own) = text(prompt, &["name"]).filter(|name| !name.is_empty()) else { return };
-        let shown = format!("{}{own}", view.prefix);
-        if self.prompt_routes.contains_key(&shown) || prompt.get(TOO_LARGE).is_some() {
-            return;
+        let Some(own) = self.name_of(at, "prompt", "name", prompt) else { return };
+        let (shown, mut entry) = (format!("{}{own}", view.prefix), without_nulls(prompt));
+        let holder = self.prompt_routes.get(&shown).map(|(server, _)| *server);
+        if let Some(why) = hindrance(at, "prompt", &shown, &entry, holder).or_else(|| check_prompt(&entry).err()) {
+            return self.withheld.push(withheld(at, "prompt", own, why, prompt));
         }
         self.prompt_routes.insert(shown.clone(), (at, own.to_owned()));
-        let mut prompt = prompt.clone();
-        if let Some(members) = prompt.as_object_mut() {
-            members.insert("name".to_owned(), shown.into());
+        set(&mut entry, "name", shown);
+        self.prompts.push(entry);
+    }
+
+    fn add_resource(&mut self, at: usize, resource: &Value) {
+        let Some(uri) = self.name_of(at, "resource", "uri", resource) else { return };
+        let (holder, entry) = (self.resource_routes.get(uri).copied(), without_nulls(resource));
+        if let Some(why) = hindrance(at, "resource", uri, &entry, holder).or_else(|| check_resource(&entry).err()) {
+            return self.withheld.push(withheld(at, "resource", uri, why, resource));
         }
-        self.prompts.push(prompt);
+        self.resource_routes.insert(uri.to_owned(), at);
+        self.resources.push(entry);
+    }
+
+    fn add_template(&mut self, at: usize, template: &Value) {
+        let Some(uri) = self.name_of(at, "template", "uriTemplate", template) else { return };
+        let (holder, entry) = (self.template(uri), without_nulls(template));
+        if let Some(why) = hindrance(at, "template", uri, &entry, holder).or_else(|| check_resource(&entry).err()) {
+            return self.withheld.push(withheld(at, "template", uri, why, template));
+        }
+        self.template_routes.push((uri.to_owned(), at));
+        self.templates.push(entry);
     }
 
     /// The tool that clients know by a name.
@@ -354,6 +316,22 @@ pub(crate) fn without_session(capabilities: &Value) -> Value {
         members.get_mut("resources").and_then(Value::as_object_mut).map(|resources| resources.remove("subscribe"));
     }
     left
+}
+
+/// Why clients do not see an entry, whatever is in it. `holder` is the server that has its name already.
+fn hindrance(at: usize, kind: &str, shown: &str, entry: &Value, holder: Option<usize>) -> Option<String> {
+    let told = text(entry, &[WITHHELD]).map(str::to_owned);
+    told.or_else(|| holder.map(|holder| taken(holder == at, kind, shown)))
+}
+
+fn taken(is_same_server: bool, kind: &str, shown: &str) -> String {
+    let who = if is_same_server { "the server has another" } else { "another server has a" };
+    format!("{who} {kind} with the name {shown:?}")
+}
+
+fn withheld(server: usize, kind: &'static str, name: &str, why: String, entry: &Value) -> WithheldEntry {
+    let entry = if entry.get(WITHHELD).is_some() { Value::Null } else { entry.clone() };
+    WithheldEntry { server, kind, name: name.to_owned(), why, digest: String::new(), has_changed: false, entry }
 }
 
 /// The name of a server's tool for clients.

@@ -3,6 +3,7 @@
 
 use crate::answer::{Answer, LinkFault, MESSAGE_BYTES_MAX, Messages, StreamMessage, WAITING_MAX};
 use crate::health::ProcessFigures;
+use crate::last_words::{LastWords, with_words};
 use crate::lines::{Line, Lines};
 use crate::memory::ServerMemory;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, request, set, text};
@@ -147,18 +148,32 @@ impl CommandServer {
         }
         state.pause = (state.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
         state.not_before = Some(Instant::now() + state.pause);
-        let started = timeout(START_MAX, self.start()).await;
-        let running = started.unwrap_or_else(|_| Err(format!("it did not begin within {START_MAX:?}")));
-        let running = running.map_err(|why| LinkFault::Unreachable(format!("the process cannot be used: {why}")))?;
-        state.running = Some(running.clone());
-        Ok(running)
+        let words = LastWords::default();
+        let started = timeout(START_MAX, self.start(&words)).await;
+        match started.unwrap_or_else(|_| Err(format!("it did not begin within {START_MAX:?}"))) {
+            Ok(running) => {
+                state.running = Some(running.clone());
+                Ok(running)
+            }
+            Err(why) => {
+                let words = words.at_end().await;
+                lock(&self.figures).note_end(unix_s(), &why, words);
+                Err(LinkFault::Unreachable(format!("the process cannot be used: {why}")))
+            }
+        }
     }
 
-    async fn start(&self) -> Result<RunningProcess, String> {
+    /// Why the process cannot be used, with what it wrote last, for people who look.
+    pub(crate) fn explained(&self, why: &str) -> String {
+        let figures = self.figures();
+        if figures.running { why.to_owned() } else { with_words(why, &figures.words) }
+    }
+
+    async fn start(&self, words: &LastWords) -> Result<RunningProcess, String> {
         let (program, arguments) = self.terms.command.split_first().ok_or("there is no command")?;
         let mut command = Command::new(program);
         command.args(arguments).env_clear().env("PATH", PATH).envs(&self.terms.environment);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if !self.terms.directory.is_empty() {
             command.current_dir(&self.terms.directory);
         }
@@ -166,6 +181,9 @@ impl CommandServer {
         let (Some(mut input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
             return Err("it has no standard input or output".to_owned());
         };
+        if let Some(error) = process.child.stderr.take() {
+            tokio::spawn(words.clone().read(error));
+        }
         let mut output = Lines::new(output);
         let client = json!({"name": "tollgate", "version": env!("CARGO_PKG_VERSION")});
         // Nothing is offered that would make the process ask clients: they share it.
@@ -184,12 +202,13 @@ impl CommandServer {
         write_line(&mut input, &line_of(&notification("notifications/initialized", json!({}))), START_MAX).await?;
         let (requests, posted) = mpsc::channel(QUEUED_MAX);
         let (name, figures, time_max, changed) = (self.name.clone(), self.figures.clone(), self.time_max, self.changed.clone());
-        let memory = self.memory.clone();
+        let (memory, words) = (self.memory.clone(), words.clone());
         let restarts = lock(&figures).begin(started_unix_s, version);
         tokio::spawn(async move {
             let why = attend(process, input, output, posted, time_max, (&changed, &memory)).await;
-            lock(&figures).finish(restarts, unix_s(), &why);
-            tracing::warn!(server = name, why, "the process of an MCP server has ended");
+            let words = words.at_end().await;
+            tracing::warn!(server = name, why, words, "the process of an MCP server has ended");
+            lock(&figures).finish(restarts, unix_s(), &why, words);
         });
         Ok(RunningProcess { requests, capabilities, since: Instant::now() })
     }

@@ -6,11 +6,13 @@ use crate::client::Client;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
 use crate::message::{RpcError, code, meta_of, request, set, text};
+use crate::outcome::CallOutcome;
 use crate::outside::Outside;
 use crate::relay::Shape;
 use crate::session_stream::Overheard;
 use crate::state::FederationState;
 use crate::terms::FederationTerms;
+use crate::unlisted::unlisted;
 use crate::version::{Era, META_CAPABILITIES};
 use crate::weight::weight;
 use http::HeaderMap;
@@ -50,6 +52,8 @@ pub(crate) struct Asked {
     pub message: Value,
     /// Its share of memory, as long as it is needed.
     pub room: Option<Share>,
+    /// Where its record learns of an error.
+    pub outcome: Option<Arc<CallOutcome>>,
 }
 
 /// Where a call goes.
@@ -196,8 +200,7 @@ impl FederatedServer {
         match method {
             "tools/call" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let tool = catalogue.tool(&name);
-                let tool = tool.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown tool: {name}")))?;
+                let tool = catalogue.tool(&name).ok_or_else(|| unlisted(method, &name, unknown))?;
                 let none = json!({});
                 let arguments = params.get("arguments").unwrap_or(&none);
                 if let Some(fault) = tool.fault_of(arguments) {
@@ -210,8 +213,7 @@ impl FederatedServer {
             }
             "prompts/get" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let found = catalogue.prompt(&name);
-                let (server, own) = found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, format!("unknown prompt: {name}")))?;
+                let (server, own) = catalogue.prompt(&name).ok_or_else(|| unlisted(method, &name, unknown))?;
                 set(&mut params, "name", own);
                 Ok(of(server, &name, params))
             }
@@ -227,8 +229,7 @@ impl FederatedServer {
                     }
                     _ => None,
                 };
-                let (server, own) =
-                    found.ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the reference is to nothing that is here"))?;
+                let (server, own) = found.ok_or_else(|| unlisted(method, "", unknown))?;
                 if let (Some(own), Some(named)) = (own, params.get_mut("ref")) {
                     set(named, "name", own);
                 }
@@ -236,8 +237,7 @@ impl FederatedServer {
             }
             _ => {
                 let uri = text(&params, &["uri"]).ok_or_else(|| missing("uri"))?.to_owned();
-                let not_found = || RpcError { data: Some(json!({"uri": uri})), ..RpcError::new(unknown, "Resource not found") };
-                let server = catalogue.resource(&uri).ok_or_else(not_found)?;
+                let server = catalogue.resource(&uri).ok_or_else(|| unlisted(method, &uri, unknown))?;
                 Ok(of(server, &uri, params))
             }
         }
@@ -303,6 +303,7 @@ impl FederatedServer {
             ttl_ms: None,
             time_max: self.state.terms.servers.get(server).map_or(Duration::ZERO, |server| server.time_max),
             tool: None,
+            outcome: asked.outcome.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How a server does: what came of asking it, and its process if it is one.
 
+use crate::last_words::with_words;
 use crate::version::Era;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,8 +19,11 @@ pub struct ProcessFigures {
     /// When it ended last.
     #[schema(required)]
     pub ended_unix_s: Option<u64>,
-    /// Why it ended last.
+    /// Why it ended last, with the end of what it wrote to its standard error.
     pub end: String,
+    /// That end.
+    #[serde(skip)]
+    pub(crate) words: String,
     #[serde(skip)]
     pub(crate) version: String,
 }
@@ -55,9 +59,14 @@ impl ProcessFigures {
     }
 
     /// It has ended, perhaps after the next one has begun.
-    pub(crate) fn finish(&mut self, which: u64, unix_s: u64, why: &str) {
+    pub(crate) fn finish(&mut self, which: u64, unix_s: u64, why: &str, words: String) {
         self.running &= self.restarts != which;
-        (self.ended_unix_s, self.end) = (Some(unix_s), why.to_owned());
+        self.note_end(unix_s, why, words);
+    }
+
+    /// It has ended, perhaps before it has begun.
+    pub(crate) fn note_end(&mut self, unix_s: u64, why: &str, words: String) {
+        (self.ended_unix_s, self.end, self.words) = (Some(unix_s), with_words(why, &words), words);
     }
 }
 

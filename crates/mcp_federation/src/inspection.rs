@@ -49,6 +49,10 @@ pub struct ServerState {
     pub prompts: usize,
     /// Resources that clients see, with templates.
     pub resources: usize,
+    /// Lists of which clients see only what stands first, because they have too many pages or entries: `tools`, `prompts`, `resources` and
+    /// `resourceTemplates`.
+    #[serde(default)]
+    pub cut: Vec<String>,
     /// Its process, if it is one.
     #[schema(required)]
     pub process: Option<ProcessFigures>,
@@ -83,7 +87,7 @@ pub enum ServerStanding {
 pub struct Primitive<'c> {
     /// `tool`, `prompt`, `resource` or `template`.
     pub kind: &'static str,
-    /// Its name, or its URI, as clients know it; the server's own for a tool that they do not see.
+    /// Its name, or its URI, as clients know it; the server's own for what they do not see.
     pub name: &'c str,
     /// The server's own name for it.
     pub own_name: &'c str,
@@ -118,14 +122,14 @@ impl FederationState {
     /// What `pick` makes of all that they offer.
     pub(crate) fn primitives<R>(&self, pick: impl FnMut(Primitive<'_>) -> Option<R>) -> Vec<R> {
         let known = self.known_catalogue();
-        let hidden = known.withheld.iter().filter_map(|tool| {
-            let terms = self.terms.servers.get(tool.server)?;
+        let hidden = known.withheld.iter().filter_map(|one| {
+            let terms = self.terms.servers.get(one.server)?;
             Some(Primitive {
-                digest: &tool.digest,
-                pin: pin(terms, &tool.name),
-                withheld: &tool.why,
-                changed: tool.has_changed,
-                ..plain("tool", &tool.name, &tool.name, terms, &tool.entry)
+                digest: &one.digest,
+                pin: if one.kind == "tool" { pin(terms, &one.name) } else { "" },
+                withheld: &one.why,
+                changed: one.has_changed,
+                ..plain(one.kind, &one.name, &one.name, terms, &one.entry)
             })
         });
         let tools = known.tools.iter().filter_map(|entry| {
@@ -164,7 +168,7 @@ fn pin<'c>(terms: &'c ServerTerms, own_name: &str) -> &'c str {
 fn server(at: usize, terms: &ServerTerms, backend: &Backend, known: &Catalogue) -> ServerState {
     let health = backend.health();
     let [tools, prompts, resources] = known.counts(at);
-    let hidden = || known.withheld.iter().filter(|tool| tool.server == at);
+    let hidden = || known.withheld.iter().filter(|one| one.server == at && one.kind == "tool");
     let (kind, place) = match &terms.transport {
         Transport::Http { url, .. } => (ServerKind::Url, url.clone()),
         Transport::Command(command) => (ServerKind::Command, command.command.first().cloned().unwrap_or_default()),
@@ -200,6 +204,7 @@ fn server(at: usize, terms: &ServerTerms, backend: &Backend, known: &Catalogue) 
         changed: hidden().filter(|tool| tool.has_changed).count(),
         prompts,
         resources,
+        cut: backend.last_lists().iter().flat_map(|lists| &lists.cut).map(|list| (*list).to_owned()).collect(),
         process,
     }
 }

@@ -84,7 +84,7 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
         "ping" => Ok(json!({})),
         "logging/setLevel" => set_level(server, &asked, &facts).await,
         "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
-            server.page(&*server.state.catalogue().await, &method, &asked.params())
+            server.page(&*server.state.catalogue().await, &method, &asked.params()).map(as_sessions_list)
         }
         "tools/call"
         | "prompts/get"
@@ -122,6 +122,18 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
         Err(error) => error.response(&asked.id()),
     };
     json_reply(StatusCode::OK, &message)
+}
+
+/// A page as clients with sessions read it: before 2026-07-28, only objects are structured results.
+fn as_sessions_list(mut page: Value) -> Value {
+    for tool in page.get_mut("tools").and_then(Value::as_array_mut).into_iter().flatten() {
+        if text(tool, &["outputSchema", "type"]) != Some("object")
+            && let Some(members) = tool.as_object_mut()
+        {
+            members.remove("outputSchema");
+        }
+    }
+    page
 }
 
 /// Calls a server that knows nothing of the session.
@@ -322,7 +334,7 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
             }
         });
     }
-    event_reply(stream, None, move |message| {
+    event_reply(stream, (None, None), move |message| {
         let _ = &share;
         Some(message)
     })
@@ -370,4 +382,17 @@ pub(crate) async fn end(server: &Arc<FederatedServer>, asked: &Asked) -> Respons
     });
     join_all(ended).await;
     empty_reply(StatusCode::NO_CONTENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_sessions_list;
+    use serde_json::json;
+
+    #[test]
+    fn clients_with_sessions_see_schemas_of_objects_as_output_alone() {
+        let tools = |array: serde_json::Value| json!({"tools": [{"name": "a", "outputSchema": {"type": "object"}}, array, {"name": "c"}], "nextCursor": "3"});
+        let array = json!({"name": "b", "outputSchema": {"type": "array"}});
+        assert_eq!(as_sessions_list(tools(array)), tools(json!({"name": "b"})));
+    }
 }

@@ -180,7 +180,7 @@ fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
             }
         }
     });
-    event_reply(stream, None, move |message| {
+    event_reply(stream, (None, None), move |message| {
         let _ = &share;
         Some(message)
     })

@@ -2,11 +2,12 @@
 //! and limits hold.
 
 use crate::answer::{Answer, LinkFault, Messages, Outbound, StreamMessage};
+use crate::catalogue::WITHHELD;
 use crate::message::{RpcError, code, method, result, text};
+use crate::operation_body::{OperationBody, encoded, plain, written};
 use crate::outside::{OwnApis, OwnRequest};
 use crate::reading::read;
 use crate::terms::OperationTerms;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,8 +21,6 @@ const SCHEMA_BYTES_MAX: usize = 64 << 10;
 const TOOLS_MAX: usize = 10_000;
 /// Deepest schema that is copied.
 const DEPTH_MAX: usize = 64;
-/// What needs no escape in a value of a path or query.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// The argument with the body of a request.
 const BODY: &str = "body";
 
@@ -62,7 +61,11 @@ impl OperationsServer {
     }
 
     fn tools(&self, document: &Document) -> Vec<Value> {
-        self.operations(document).map(|(name, operation)| tool(document, operation, &name)).collect()
+        let tool = |(name, operation): (String, &Operation)| match OperationBody::of(document, operation) {
+            Ok(body) => tool(document, operation, &name, body.as_ref()),
+            Err(error) => json!({"name": name, WITHHELD: error.message}),
+        };
+        self.operations(document).map(tool).collect()
     }
 
     async fn call(&self, document: &Document, message: &Value, headers: &[(String, String)]) -> Result<Value, RpcError> {
@@ -98,7 +101,15 @@ impl OperationsServer {
         let mut query = Vec::new();
         let mut lines = vec![("Accept".to_owned(), "application/json, */*;q=0.5".to_owned())];
         let own = |name: &str| headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).cloned();
-        lines.extend(self.terms.credentials.as_deref().and_then(own));
+        let places = self.apis.credential_headers(&self.terms.api);
+        for (method, header) in &places {
+            let of_caller = self.terms.credentials.iter().find(|(known, _)| known == method).and_then(|(_, header)| own(header));
+            if let Some((_, value)) = of_caller.filter(|_| !lines.iter().any(|(name, _)| name.eq_ignore_ascii_case(header))) {
+                lines.push((header.clone(), value));
+            }
+        }
+        let is_for_credentials =
+            |name: &str| places.iter().chain(&self.terms.credentials).any(|(_, header)| header.eq_ignore_ascii_case(name));
         for parameter in parameters(document, operation) {
             let (Some(name), Some(place)) = (text(parameter, &["name"]), text(parameter, &["in"])) else { continue };
             let Some(value) = arguments.get(name).filter(|value| !value.is_null()) else {
@@ -120,16 +131,16 @@ impl OperationsServer {
                     value => query.push(format!("{}={}", encoded(name), encoded(&plain(value)))),
                 },
                 // A header of credentials is the caller's own.
-                "header" if self.terms.credentials.as_ref().is_none_or(|own| !own.eq_ignore_ascii_case(name)) => {
+                "header" if !is_for_credentials(name) => {
                     lines.push((name.to_owned(), plain(value)));
                 }
                 _ => {}
             }
         }
-        let body = match arguments.get(BODY) {
-            Some(body) if body_schema(document, operation).is_some() => {
-                lines.push(("Content-Type".to_owned(), "application/json".to_owned()));
-                body.to_string().into_bytes()
+        let body = match (arguments.get(BODY), OperationBody::of(document, operation)?) {
+            (Some(body), Some(taken)) => {
+                lines.push(("Content-Type".to_owned(), taken.content_type.to_owned()));
+                taken.encoded(body)
             }
             _ => Vec::new(),
         };
@@ -141,15 +152,6 @@ impl OperationsServer {
     }
 }
 
-/// A value as a text of a path, query or header.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, PLAIN).to_string()
-}
-
 /// The name of an operation's tool: its id, else its method and path, with the characters that names may have.
 fn tool_name(operation: &Operation) -> String {
     let name = match operation.id.as_str() {
@@ -158,10 +160,6 @@ fn tool_name(operation: &Operation) -> String {
     };
     let fits = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
     name.chars().map(fits).take(128).collect()
-}
-
-fn written<'d>(document: &'d Document, operation: &Operation) -> Option<&'d Value> {
-    document.path_item(&operation.path)?.get(operation.method.to_ascii_lowercase())
 }
 
 fn tags_of(document: &Document, operation: &Operation) -> Vec<String> {
@@ -185,16 +183,7 @@ fn parameters<'d>(document: &'d Document, operation: &Operation) -> Vec<&'d Valu
     found
 }
 
-/// The schema of an operation's body, if that may be JSON.
-fn body_schema<'d>(document: &'d Document, operation: &Operation) -> Option<(&'d Value, bool)> {
-    let body = document.resolve(written(document, operation)?.get("requestBody")?)?;
-    let content = body.get("content")?.as_object()?;
-    let (_, media) = content.iter().find(|(kind, _)| kind.starts_with("application/json"))?;
-    let is_required = body.get("required").and_then(Value::as_bool).unwrap_or_default();
-    Some((media.get("schema").unwrap_or(&Value::Null), is_required))
-}
-
-fn tool(document: &Document, operation: &Operation, name: &str) -> Value {
+fn tool(document: &Document, operation: &Operation, name: &str, body: Option<&OperationBody<'_>>) -> Value {
     let empty = Value::Null;
     let about = written(document, operation).unwrap_or(&empty);
     let said = |member: &str| about.get(member).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -210,11 +199,11 @@ fn tool(document: &Document, operation: &Operation, name: &str) -> Value {
     {
         members.insert("destructiveHint".to_owned(), true.into());
     }
-    json!({"name": name, "description": description, "inputSchema": arguments_schema(document, operation), "annotations": annotations})
+    json!({"name": name, "description": description, "inputSchema": arguments_schema(document, operation, body), "annotations": annotations})
 }
 
 /// The schema of a tool's arguments: the operation's parameters, and its body as one argument.
-fn arguments_schema(document: &Document, operation: &Operation) -> Value {
+fn arguments_schema(document: &Document, operation: &Operation, body: Option<&OperationBody<'_>>) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     let mut schemas = SchemaCopy { document, needed: BTreeSet::new(), done: Map::new() };
@@ -223,7 +212,7 @@ fn arguments_schema(document: &Document, operation: &Operation) -> Value {
         if place == "cookie" {
             continue;
         }
-        let mut schema = parameter.get("schema").map_or_else(|| json!({}), |schema| schemas.copy(schema, 0));
+        let mut schema = schemas.property(parameter.get("schema"));
         if let (Some(members), Some(description)) = (schema.as_object_mut(), parameter.get("description")) {
             members.entry("description").or_insert_with(|| description.clone());
         }
@@ -232,9 +221,9 @@ fn arguments_schema(document: &Document, operation: &Operation) -> Value {
             required.push(name.to_owned());
         }
     }
-    if let Some((schema, is_required)) = body_schema(document, operation) {
-        properties.insert(BODY.to_owned(), schemas.copy(schema, 0));
-        required.extend(is_required.then(|| BODY.to_owned()));
+    if let Some(body) = body {
+        properties.insert(BODY.to_owned(), schemas.property(body.schema));
+        required.extend(body.is_required.then(|| BODY.to_owned()));
     }
     let names: Vec<String> = properties.keys().cloned().collect();
     let mut made = json!({"type": "object", "properties": properties});
@@ -262,6 +251,11 @@ struct SchemaCopy<'d> {
 }
 
 impl SchemaCopy<'_> {
+    /// A copy for a member of `properties`, where clients take objects alone.
+    fn property(&mut self, schema: Option<&Value>) -> Value {
+        schema.filter(|schema| schema.is_object()).map_or_else(|| json!({}), |schema| self.copy(schema, 0))
+    }
+
     fn copy(&mut self, schema: &Value, depth: usize) -> Value {
         if depth > DEPTH_MAX {
             return json!({});

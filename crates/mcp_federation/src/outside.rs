@@ -1,6 +1,7 @@
 //! What the federation needs of the gateway around it.
 
 use crate::mailboxes::Mailboxes;
+use crate::outcome::CallOutcomes;
 use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
 use std::net::IpAddr;
@@ -19,12 +20,17 @@ pub struct Outside {
     pub seal: SessionSeal,
     /// Where calls wait for answers of their clients.
     pub mailboxes: Arc<Mailboxes>,
+    /// Tells the data path of errors.
+    pub outcomes: Arc<CallOutcomes>,
 }
 
 /// The gateway's own APIs.
 pub trait OwnApis: Send + Sync {
     /// The document of an API, as it is served now.
     fn document(&self, api: &str) -> Option<Arc<Document>>;
+
+    /// Where an API reads credentials, as it is served now: methods of authentication, each with its header.
+    fn credential_headers(&self, api: &str) -> Vec<(String, String)>;
 
     /// Sends a request through the API's own chain.
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>>;

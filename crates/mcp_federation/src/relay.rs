@@ -5,6 +5,7 @@ use crate::catalogue::Catalogue;
 use crate::event_place::{EventIds, EventPlace, call_tag};
 use crate::memory::Room;
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
+use crate::outcome::CallOutcome;
 use crate::unasked::Unasked;
 use crate::version::{Era, META_SERVER};
 use crate::weight::weight;
@@ -54,6 +55,18 @@ pub(crate) struct Shape {
     pub time_max: Duration,
     /// The tool whose result is checked.
     pub tool: Option<(Arc<Catalogue>, String)>,
+    /// Where the record of the request learns of an error.
+    pub outcome: Option<Arc<CallOutcome>>,
+}
+
+/// The code of the error that a response has.
+#[derive(Clone, Copy)]
+pub(crate) struct ErrorCode(pub i64);
+
+impl ErrorCode {
+    fn of(message: &Value) -> Option<Self> {
+        message.get("error")?.get("code")?.as_i64().map(ErrorCode)
+    }
 }
 
 impl Shape {
@@ -196,7 +209,8 @@ impl Shape {
         let shape = self.clone();
         let ended = self.fault_response(LinkFault::Unreachable("its stream ended without a response".to_owned()));
         let call = call_tag(&self.id);
-        event_reply(stream, Some(ended), move |StreamMessage { event_id, message, room }| {
+        let outcome = self.outcome.clone();
+        event_reply(stream, (Some(ended), outcome), move |StreamMessage { event_id, message, room }| {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
             let event_id = event_id.filter(|_| shape.era == Era::Legacy);
@@ -211,6 +225,9 @@ pub(crate) fn json_reply(status: StatusCode, message: &Value) -> Response<ReplyB
     let mut response = Response::new(Full::new(Bytes::from(message.to_string())).boxed());
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(code) = ErrorCode::of(message) {
+        response.extensions_mut().insert(code);
+    }
     response
 }
 
@@ -221,21 +238,24 @@ pub(crate) fn empty_reply(status: StatusCode) -> Response<ReplyBody> {
     response
 }
 
-/// A response of events, with comments in times of silence. `unanswered` is told at the end if there was no response before.
+/// A response of events, with comments in times of silence. `unanswered` is told at the end if there was no response before; an error in a response
+/// is noted in `outcome`.
 pub(crate) fn event_reply(
     stream: mpsc::Receiver<StreamMessage>,
-    unanswered: Option<Value>,
+    (unanswered, outcome): (Option<Value>, Option<Arc<CallOutcome>>),
     shape: impl Fn(StreamMessage) -> Option<StreamMessage> + Send + Sync + 'static,
 ) -> Response<ReplyBody> {
     let shape = Arc::new(shape);
-    let frames =
-        unfold(EventsReply { stream, unanswered, unasked: Unasked::default(), room: None, is_over: false }, move |mut reply| {
+    let frames = unfold(
+        EventsReply { stream, unanswered, outcome, unasked: Unasked::default(), room: None, is_over: false },
+        move |mut reply| {
             let shape = shape.clone();
             async move {
                 let text = reply.next(&*shape).await?;
                 Some((Ok::<_, Infallible>(Frame::data(Bytes::from(text))), reply))
             }
-        });
+        },
+    );
     let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -248,6 +268,7 @@ pub(crate) fn event_reply(
 struct EventsReply {
     stream: mpsc::Receiver<StreamMessage>,
     unanswered: Option<Value>,
+    outcome: Option<Arc<CallOutcome>>,
     unasked: Unasked,
     /// That of the event that was sent last.
     room: Option<Room>,
@@ -273,6 +294,7 @@ impl EventsReply {
             if let Some(message) = shape(message) {
                 if is_response(&message.message) {
                     self.unanswered = None;
+                    self.note_error(&message.message);
                 }
                 let StreamMessage { event_id, message, room } = message;
                 self.room = room;
@@ -286,7 +308,15 @@ impl EventsReply {
 
     fn end(&mut self) -> Option<String> {
         self.is_over = true;
-        Some(event_text(None, &self.unanswered.take()?))
+        let unanswered = self.unanswered.take()?;
+        self.note_error(&unanswered);
+        Some(event_text(None, &unanswered))
+    }
+
+    fn note_error(&self, response: &Value) {
+        if let (Some(outcome), Some(ErrorCode(code))) = (&self.outcome, ErrorCode::of(response)) {
+            outcome.note(code);
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 use crate::federated::{Asked, FederatedServer};
 use crate::memory::bytes_of_call;
 use crate::message::{RpcError, code, text};
+use crate::outcome::CallOutcome;
 use crate::reading::{ReadFault, read};
-use crate::relay::{ReplyBody, empty_reply, json_reply};
+use crate::relay::{ErrorCode, ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::weight::weight;
 use crate::{legacy, modern};
@@ -33,13 +34,29 @@ impl FederatedServer {
     }
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
+        let number = CallerLine::read(request.headers()).call;
+        let outcome = number.and_then(|number| self.state.outside.outcomes.find(number));
+        let response = self.respond_and_note(request, outcome.clone()).await;
+        if let (Some(outcome), Some(ErrorCode(code))) = (outcome, response.extensions().get()) {
+            outcome.note(*code);
+        }
+        response
+    }
+
+    /// The same; errors in events are noted in `outcome`.
+    async fn respond_and_note(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        outcome: Option<Arc<CallOutcome>>,
+    ) -> Response<ReplyBody> {
         let (head, body) = request.into_parts();
         let caller = CallerLine::read(&head.headers).key_digest.to_owned();
         if !self.takes_origin(&head.headers) {
             let error = RpcError::new(code::INVALID_REQUEST, "this origin may not call").response(&Value::Null);
             return json_reply(StatusCode::FORBIDDEN, &error);
         }
-        let mut asked = Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null, room: None };
+        let mut asked =
+            Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null, room: None, outcome };
         match head.method {
             Method::GET => return legacy::listen(&self, &asked).await,
             Method::DELETE => return legacy::end(&self, &asked).await,

@@ -2,12 +2,13 @@
 
 use crate::answer::StreamMessage;
 use crate::backend::Backend;
-use crate::catalogue::{Catalogue, WithheldTool};
+use crate::catalogue::{Catalogue, WithheldEntry};
 use crate::link::Link;
 use crate::memory::{shares_of_messages, shares_of_streams};
 use crate::message::method;
 use crate::outside::Outside;
 use crate::terms::FederationTerms;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,6 +22,9 @@ const RETRY: Duration = Duration::from_secs(5);
 const FIRST_MAX: Duration = Duration::from_secs(3);
 /// Least time between two readings of a server's lists because it says that they have changed.
 const CHANGE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Most withheld entries that are logged one by one when lists have been read.
+const WITHHELD_TOLD_MAX: usize = 100;
 
 /// All servers, and what they offer together.
 pub(crate) struct FederationState {
@@ -185,13 +189,23 @@ impl FederationState {
         }
     }
 
+    /// Logs what clients do not see, once.
     fn tell_withheld(&self, known: &Catalogue, made: &Catalogue) {
-        for WithheldTool { server, name: tool, why, .. } in &made.withheld {
-            let is_known = |old: &WithheldTool| old.server == *server && old.name == *tool;
-            let server = self.terms.servers.get(*server).map_or("", |server| server.name.as_str());
-            if !known.withheld.iter().any(is_known) {
-                tracing::warn!(api = self.terms.api, server, tool, why, "a tool of an MCP server is withheld");
+        fn which(one: &WithheldEntry) -> (usize, &str, &str) {
+            (one.server, one.kind, &one.name)
+        }
+        let mut told: HashSet<_> = known.withheld.iter().map(which).collect();
+        let news = made.withheld.iter().filter(|one| told.insert(which(one)));
+        let mut left = 0;
+        for (count, WithheldEntry { server, kind, name, why, .. }) in news.enumerate() {
+            left = (count + 1).saturating_sub(WITHHELD_TOLD_MAX);
+            if left == 0 {
+                let server = self.terms.servers.get(*server).map_or("", |server| server.name.as_str());
+                tracing::warn!(api = self.terms.api, server, kind, name, why, "an entry of an MCP server is withheld");
             }
+        }
+        if left > 0 {
+            tracing::warn!(api = self.terms.api, entries = left, "further entries of MCP servers are withheld");
         }
     }
 

@@ -71,8 +71,9 @@ pub struct OperationTerms {
     pub include: Vec<Glob>,
     /// Operations with one of these tags; empty for all.
     pub tags: Vec<String>,
-    /// The header in which the federation's clients have their credentials, which the API gets; `None` for none.
-    pub credentials: Option<String>,
+    /// Where the federation's clients have their credentials: methods of authentication, each with its header. The API gets them where it reads
+    /// those of the same methods.
+    pub credentials: Vec<(String, String)>,
 }
 
 /// What clients see of a server.

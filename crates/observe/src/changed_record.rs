@@ -9,4 +9,5 @@ pub struct ChangedRecord {
     pub upstream_ns: u64,
     pub request_bytes: u64,
     pub response_bytes: u64,
+    pub failure_status: Option<u16>,
 }

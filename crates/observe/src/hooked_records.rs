@@ -87,6 +87,7 @@ impl HookedRecords {
                 upstream_ns: hit.record.upstream_ns,
                 request_bytes: hit.record.request_bytes,
                 response_bytes: hit.record.response_bytes,
+                failure_status: hit.record.failure_status,
             },
             is_settled: false,
         };
@@ -114,9 +115,7 @@ impl PendingRecord {
             Ok(None) => {}
             Ok(Some(record)) => {
                 let graphql = self.graphql.take();
-                let ChangedRecord { total_ns, upstream_ns, request_bytes, response_bytes, .. } = self.measured;
-                let record = AnalyticsRecord { graphql, ..record };
-                let changed = ChangedRecord { record, total_ns, upstream_ns, request_bytes, response_bytes };
+                let changed = ChangedRecord { record: AnalyticsRecord { graphql, ..record }, ..self.measured };
                 if self.records.changed.try_send(changed).is_err() {
                     figures.dropped.fetch_add(1, Ordering::Relaxed);
                 }

@@ -97,6 +97,8 @@ pub struct RequestRecord {
     pub mcp_kind: Option<PrimitiveKind>,
     /// The code of the gateway's JSON-RPC error; 0 for none.
     pub mcp_error: i32,
+    /// The status under which usage counts the request, if its response tells a failure with another one.
+    pub failure_status: Option<u16>,
     /// What becomes of a request to a language model, until the record is complete.
     pub llm_call: Option<Box<OpenLlmCall>>,
     /// What it took.
@@ -158,6 +160,7 @@ impl Default for RequestRecord {
             waf: None,
             mcp_kind: None,
             mcp_error: 0,
+            failure_status: None,
             llm_call: None,
             llm: None,
             is_spend: false,

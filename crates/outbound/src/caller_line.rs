@@ -20,6 +20,8 @@ pub struct CallerLine<'t> {
     pub loops: usize,
     /// The host that the client has asked for.
     pub host: Option<&'t str>,
+    /// The number under which the server tells what becomes of the request.
+    pub call: Option<u64>,
     /// What the kind of server needs beyond that.
     pub rest: Option<&'t str>,
 }
@@ -41,6 +43,11 @@ impl<'t> CallerLine<'t> {
         out.push(b' ');
         out.extend_from_slice(text(self.host.unwrap_or_default()).as_bytes());
         out.push(b' ');
+        match self.call {
+            Some(number) => out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+            None => out.push(b'-'),
+        }
+        out.push(b' ');
         out.extend_from_slice(text(self.rest.unwrap_or_default()).as_bytes());
         out.extend_from_slice(b"\r\n");
     }
@@ -52,7 +59,7 @@ impl<'t> CallerLine<'t> {
 
     /// What the value of the line tells.
     pub fn of(line: &'t str) -> Self {
-        let mut parts = line.splitn(5, ' ').map(|part| Some(part).filter(|part| *part != "-"));
+        let mut parts = line.splitn(6, ' ').map(|part| Some(part).filter(|part| *part != "-"));
         let mut next = || parts.next().flatten();
         let (key_digest, address, loops) = (next().unwrap_or_default(), next(), next());
         CallerLine {
@@ -60,6 +67,7 @@ impl<'t> CallerLine<'t> {
             address: address.and_then(|address| address.parse().ok()),
             loops: loops.and_then(|loops| loops.parse().ok()).unwrap_or_default(),
             host: next(),
+            call: next().and_then(|number| number.parse().ok()),
             rest: next(),
         }
     }

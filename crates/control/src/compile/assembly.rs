@@ -1,5 +1,6 @@
 //! Combines compiled APIs to a snapshot: the routers of all ports and listeners.
 
+use super::federated_apis;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
@@ -19,6 +20,7 @@ use tollgate_model::{Level, Problem};
 /// Combines APIs: renames colliding listen paths and builds the routers of all ports. `apis` are in the order of their files.
 pub fn assemble(apis: Vec<Arc<CompiledApi>>, settings: &Settings, registry: &Registry) -> (Snapshot, Vec<Problem>) {
     let mut problems = Vec::new();
+    federated_apis::check(&apis, &mut problems);
     let own = router(&apis, 0, settings, &mut problems);
     let mut ports = listener_ports(&apis, settings, registry, &mut problems);
     let mut terms: BTreeMap<u16, PortTerms> = BTreeMap::new();

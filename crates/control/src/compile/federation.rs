@@ -1,5 +1,6 @@
 //! Compiles a federated MCP server: `tollgate.mcp`.
 
+use super::federated_apis::credential_headers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +68,8 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let secret = registry.session_secret.get().copied().unwrap_or_default();
     let seal = SessionSeal::new(&secret, &definition.api_id);
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
-        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes: registry.mailboxes.clone() })
+        let (mailboxes, outcomes) = (registry.mailboxes.clone(), registry.call_outcomes.clone());
+        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes, outcomes })
     });
     let connected = server.clone();
     let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);
@@ -92,13 +94,11 @@ fn transport(definition: &ApiDefinition, server: &McpServer, context: &Context<'
         return Ok(Transport::Command(CommandTerms { command: command.command, environment, directory }));
     }
     if !server.api.is_empty() {
-        let places = definition.auth_methods().next().map(|method| definition.places(method));
-        let credentials = places.filter(|_| !definition.use_keyless && !definition.strip_auth_data);
         return Ok(Transport::Operations(OperationTerms {
             api: server.api.clone(),
             include: globs(&server.operations),
             tags: server.tags.clone(),
-            credentials: credentials.and_then(|places| places.header().map(str::to_owned)),
+            credentials: if definition.strip_auth_data { Vec::new() } else { credential_headers(definition) },
         }));
     }
     let scope = VariableScope { context: false, secrets: &context.settings.documents.secrets };

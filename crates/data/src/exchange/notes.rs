@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tollgate_access::keys::AskedKeys;
 use tollgate_engine::IpPermit;
+use tollgate_mcp_federation::OpenOutcome;
 use tollgate_model::session::Session;
 use tollgate_observe::{GraphqlFacts, WafFacts};
 use tollgate_plugin::PluginRequest;
@@ -36,6 +37,8 @@ pub struct Notes {
     pub response_waf: Option<Rc<Cell<Option<Box<WafFacts>>>>>,
     /// What becomes of a request to a language model. Taken once, when its record begins.
     pub llm_call: Cell<Option<Box<OpenLlmCall>>>,
+    /// What becomes of a call of a federated MCP server.
+    pub mcp_outcome: Option<OpenOutcome>,
     /// Keys that the shared store was asked for.
     pub asked_keys: AskedKeys,
     /// Since when the request has been held for its limits.

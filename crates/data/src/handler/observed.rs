@@ -72,6 +72,8 @@ impl GatewayHandler {
         let record = self.record.take();
         let cells = self.cells(&in_flight.snapshot, in_flight.place);
         let refused = in_flight.refused.as_deref();
+        let rpc_error = self.state.notes.mcp_outcome.take().and_then(|outcome| outcome.error()).map(RpcCode);
+        let is_server_fault = rpc_error.is_some_and(|code| code.failure_status().is_some());
         if record.is_none() && (in_flight.status >= 500 || refused.is_some()) {
             self.keep_failure(in_flight, &ended);
         }
@@ -87,7 +89,7 @@ impl GatewayHandler {
             request_bytes: ended.request_body_bytes,
             response_bytes: ended.response_bytes,
         };
-        let failed = in_flight.failed.map(fault_cause);
+        let failed = in_flight.failed.map(fault_cause).or(is_server_fault.then_some((Side::Upstream, "mcp_server")));
         if let Some(cells) = cells {
             cells.end(&tally);
             failed.iter().for_each(|(side, cause)| cells.failed(*side, cause));
@@ -100,6 +102,10 @@ impl GatewayHandler {
             record.upstream_status = in_flight.upstream_status;
             if in_flight.upstream_status >= 500 && record.class.is_none() {
                 record.class = error_flags::UPSTREAM_5XX;
+            }
+            if let Some(code) = rpc_error {
+                record.mcp_error = code.0;
+                record.failure_status = code.failure_status();
             }
             if let Some(refusal) = refused {
                 record.class = refusal.facts.class.or(record.class);

@@ -74,17 +74,23 @@ pub(super) fn build_refusal_record(
     let tracked = !exchange.api.facts.do_not_track && exchange.decisions.track != Track::Never;
     if !tracked || !context.core.tap.keeps_refusal(exchange.arrival.unix_s) {
         let mut record = build_record(context, exchange, "")?;
-        record.class = refusal.facts.class;
-        record.mcp_error = rpc_error(exchange, refusal);
+        note_refusal(&mut record, exchange, refusal);
         return Some(record);
     }
     let mut record = fill_record(context, &exchange.into(), "", true)?;
-    record.class = refusal.facts.class;
-    record.mcp_error = rpc_error(exchange, refusal);
+    note_refusal(&mut record, exchange, refusal);
     record.tapped = context.core.tap.is_watched();
     let (name, message) = (link.about.name, refusal.message.text().to_owned());
     record.refusal = Some(Box::new(RefusalNote { middleware: name, message, limit: link.middleware.limit_of(exchange, refusal) }));
     Some(record)
+}
+
+/// Notes that a request is refused.
+fn note_refusal(record: &mut RequestRecord, exchange: &Exchange<'_>, refusal: &Refusal) {
+    record.class = refusal.facts.class;
+    record.mcp_error = rpc_error(exchange, refusal);
+    // The client is told with status 200 that there is no such thing.
+    record.failure_status = (refusal.status < 400).then_some(403);
 }
 
 /// The code of the JSON-RPC error that tells a caller of a refusal; 0 for none.

@@ -3,10 +3,11 @@
 
 use super::MiddlewareSource;
 use crate::endpoints::Hits;
-use crate::refusal::{self, Refusal};
+use crate::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use crate::version_terms::VersionTerms;
 use std::sync::Arc;
-use tollgate_mcp::{Call, Primitive};
+use tollgate_mcp::{Call, Primitive, RpcCode};
+use tollgate_mcp_federation::unlisted_response;
 use tollgate_model::api::{AccessEntry, EndpointEntry};
 use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
@@ -31,6 +32,14 @@ pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hit
         names.dedup();
     }
     version.matcher.find_call(&method, &names, hits);
+}
+
+/// A refusal as a federation answers a call of something that does not exist: nobody learns what is there that they may not use.
+pub(super) fn as_unlisted(refusal: &Refusal, call: &Call, is_modern: bool) -> (Refusal, RpcCode) {
+    let (response, code) = unlisted_response(call, is_modern);
+    let text = refusal.message.text().to_owned();
+    let message = RefusalMessage::with_document(text, "application/json", response.to_string().into_bytes());
+    (RefusalText { status: 200, message, ..RefusalText::clone(refusal) }.into(), RpcCode(code))
 }
 
 /// The rules of a version.
@@ -97,17 +106,21 @@ impl CallRules {
         }
     }
 
-    /// Why a call is refused, in Tyk's words.
-    pub(super) fn refusal(&self, call: &Call) -> Option<Refusal> {
-        if !self.methods.is_empty() {
-            let path = format!("{METHOD}{}", call.method);
-            if self.methods.blocks(&path) {
-                return Some(refusal::FORBIDDEN_ENDPOINT);
-            }
-            if !self.methods.lists(&path) {
-                return Some(refusal::MCP_METHOD_UNLISTED);
-            }
+    /// Why a call's method is refused, in Tyk's words.
+    pub(super) fn method_refusal(&self, call: &Call) -> Option<Refusal> {
+        if self.methods.is_empty() {
+            return None;
         }
+        let path = format!("{METHOD}{}", call.method);
+        match (self.methods.blocks(&path), self.methods.lists(&path)) {
+            (true, _) => Some(refusal::FORBIDDEN_ENDPOINT),
+            (_, false) => Some(refusal::MCP_METHOD_UNLISTED),
+            _ => None,
+        }
+    }
+
+    /// Why what a call names is refused, in Tyk's words.
+    pub(super) fn primitive_refusal(&self, call: &Call) -> Option<Refusal> {
         let primitive = call.primitive.as_ref()?;
         if !self.filters(primitive.kind) {
             return None;

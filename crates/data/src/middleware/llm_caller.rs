@@ -84,7 +84,7 @@ impl Middleware for LlmCaller {
         };
         exchange.notes.llm_call.set(call);
         let text = serde_json::to_string(&facts).unwrap_or_default();
-        exchange.tell_caller(&caller, Some(&text));
+        exchange.tell_caller(&caller, None, Some(&text));
         Step::Next
     }
 }

@@ -1,12 +1,12 @@
 //! Calls of MCP proxies (`application_protocol: mcp`). A JSON-RPC request that a client posts is read before anything else decides: what it
 //! calls is an endpoint of its own, with the rules of `middleware.mcpTools`, `mcpResources`, `mcpPrompts` and of methods. The client sees 400
-//! with a JSON-RPC error for a body that is no request, 403 for a call that the definition closes. Whatever else refuses the request answers as
-//! a JSON-RPC error, too. Does not use the store. A body that is no JSON, or does not come with POST, passes as it is, but is refused with 415 or
+//! with a JSON-RPC error for a body that is no request, 403 for a call that the definition closes; a federation answers as if what is called did not
+//! exist. Whatever else refuses the request answers as a JSON-RPC error, too. Does not use the store. A body that is no JSON, or does not come with POST, passes as it is, but is refused with 415 or
 //! 405 where there are rules for calls, and at federations.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
-use crate::middleware::call_rules::{self, CallRules};
+use crate::middleware::call_rules::{self, CallRules, as_unlisted};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use std::net::IpAddr;
@@ -21,6 +21,8 @@ pub(super) struct RpcCall {
     bytes_max: Option<u64>,
     /// Whether the server behind is a federation.
     is_federation: bool,
+    /// Whether nobody is asked for a key.
+    is_open: bool,
     /// Whether the server behind checks that head and body name the same call, as federations do. Then the body need not be read here.
     is_head_checked: bool,
     threads: Arc<StartedOnce<BodyThreads>>,
@@ -35,16 +37,17 @@ impl RpcCall {
         let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
         let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
         let is_federation = source.definition.tollgate.mcp.is_some();
+        let is_open = source.definition.use_keyless;
         let is_head_checked = is_federation || source.definition.tollgate.mcp_server_checks_heads;
         let threads = source.context.registry.body_threads.clone();
-        Some(Box::new(RpcCall { rules, bytes_max, is_federation, is_head_checked, threads }))
+        Some(Box::new(RpcCall { rules, bytes_max, is_federation, is_open, is_head_checked, threads }))
     }
 
     /// The call that the head names, if it names all that rules may ask for, and nothing twice. Only where the server checks that the body says
     /// the same.
     fn call_of_head(&self, exchange: &Exchange<'_>) -> Option<Call> {
         let headers = exchange.received();
-        if headers.sole("mcp-protocol-version") != Some(Call::NAMED_IN_HEADS.as_bytes()) {
+        if !is_modern(exchange) {
             return None;
         }
         let text = |name: &str| headers.sole(name).and_then(|value| std::str::from_utf8(value).ok());
@@ -80,15 +83,33 @@ impl RpcCall {
             }
         };
         call_rules::find_endpoints(exchange.version, &call, exchange.hits);
-        let refusal = self.rules.refusal(&call);
+        let (of_method, of_primitive) = (self.rules.method_refusal(&call), self.rules.primitive_refusal(&call));
+        let hidden = of_primitive.as_ref().filter(|refusal| self.is_federation && of_method.is_none() && refusal.status == 403);
+        exchange.decisions.unlisted = hidden.map(|refusal| as_unlisted(refusal, &call, is_modern(exchange)));
         exchange.decisions.call = Some(Box::new(call));
-        refusal.map_or(Step::Next, Step::Refuse)
+        if exchange.decisions.unlisted.is_some() {
+            // Who is not known yet is told no more than of any other name: `McpCaller` refuses it.
+            return if self.is_open { refuse_unlisted(exchange) } else { Step::Next };
+        }
+        of_method.or(of_primitive).map_or(Step::Next, Step::Refuse)
     }
 }
 
 /// Whether a request is a call.
 fn is_call(exchange: &Exchange<'_>) -> bool {
     exchange.method == "POST" && exchange.received().known(KnownHeader::ContentType).is_some_and(is_json_type)
+}
+
+/// Whether a request says that it stands for itself.
+pub(super) fn is_modern(exchange: &Exchange<'_>) -> bool {
+    exchange.received().sole("mcp-protocol-version") == Some(Call::NAMED_IN_HEADS.as_bytes())
+}
+
+/// Refuses a call of something that clients of a federation do not see, if it is one.
+pub(super) fn refuse_unlisted(exchange: &mut Exchange<'_>) -> Step {
+    let Some((refusal, code)) = exchange.decisions.unlisted.take() else { return Step::Next };
+    exchange.decisions.rpc_error = Some(code);
+    Step::Refuse(refusal)
 }
 
 fn malformed(status: u16, message: &str, body: Vec<u8>) -> Refusal {

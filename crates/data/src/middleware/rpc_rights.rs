@@ -1,18 +1,24 @@
 //! What a key may call of an MCP proxy. Reads `json_rpc_methods_access_rights` and `mcp_access_rights` of its right. The client sees 403 `tool
-//! 'x' is not available`, and for a body that nobody has read as a call what `RpcCall` says. Does not use the store.
+//! 'x' is not available`, at a federation what it answers for something that does not exist, and for a body that nobody has read as a call what `RpcCall` says. Does not use the store.
 
+use super::call_rules::as_unlisted;
+use super::rpc_call::{is_modern, refuse_unlisted};
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::refusal;
 use tollgate_access::keys::McpRights;
 use tollgate_mcp::Primitive;
 
-pub(super) struct RpcRights;
+pub(super) struct RpcRights {
+    /// Whether what a key may not use looks as if it did not exist.
+    is_federation: bool,
+}
 
 impl RpcRights {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let applies = source.definition.is_mcp() && !source.definition.use_keyless;
-        applies.then(|| Box::new(RpcRights) as Box<dyn Middleware>)
+        let is_federation = source.definition.tollgate.mcp.is_some();
+        applies.then(|| Box::new(RpcRights { is_federation }) as Box<dyn Middleware>)
     }
 }
 
@@ -30,7 +36,13 @@ impl Middleware for RpcRights {
         match call.primitive.as_ref().filter(|primitive| rights.has_rules(primitive.kind)) {
             Some(primitive) if !primitive.is_clear() => Step::Refuse(refusal::MCP_NAME_UNCLEAR),
             Some(primitive) if !permits(rights, primitive) => {
-                Step::Refuse(refusal::not_callable(primitive.kind.name(), &primitive.name))
+                let refusal = refusal::not_callable(primitive.kind.name(), &primitive.name);
+                if !self.is_federation {
+                    return Step::Refuse(refusal);
+                }
+                let unlisted = as_unlisted(&refusal, call, is_modern(exchange));
+                exchange.decisions.unlisted = Some(unlisted);
+                refuse_unlisted(exchange)
             }
             _ => Step::Next,
         }

@@ -200,7 +200,16 @@ fn a_federation_serves_only_what_was_decided() {
     let ask = |lines: &[&str], body: &str| gateway.send(request("POST", "/f/", lines, body));
     assert_eq!(ask(&[JSON, &session], &legacy("echo")).status, 200);
     let before = upstream.requests();
-    assert_eq!(ask(&[JSON, &session], &legacy("drop")).status, 403);
+    // What is closed looks as if it did not exist.
+    for (closed, unknown) in [(legacy("drop"), legacy("none")), (modern("drop", json!({})), modern("none", json!({})))] {
+        let head =
+            |name: &'static str| if closed == legacy("drop") { vec![&*session] } else { vec![NOW, "Mcp-Method: tools/call", name] };
+        let closed_answer = ask(&[&[JSON][..], &head("Mcp-Name: drop")].concat(), &closed);
+        let unknown_answer = ask(&[&[JSON][..], &head("Mcp-Name: none")].concat(), &unknown);
+        assert_eq!(closed_answer.json()["error"]["code"], -32602, "{closed_answer}");
+        let as_unknown = (unknown_answer.status, unknown_answer.text().replace("none", "drop"));
+        assert_eq!((closed_answer.status, closed_answer.text()), as_unknown);
+    }
     for kind in [PLAIN, "X-None: a", "Content-Type: text/json"] {
         for body in [legacy("drop"), legacy("echo"), modern("drop", json!({}))] {
             assert_eq!(ask(&[kind, &session], &body).status, 415, "{kind} {body}");

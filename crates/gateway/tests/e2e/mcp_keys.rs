@@ -124,7 +124,6 @@ fn records_say_what_was_called_also_of_what_was_refused() {
         let text = fs::read_to_string(path).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     };
-    eprintln!("LOG {:?}\nREC {:?}", fs::read_to_string(&log), fs::read_to_string(&records));
     eventually("all are written", || lines(&log).len() == 6 && lines(&records).len() == 6);
     let cut = "n".repeat(256);
     let expect = [

@@ -223,7 +223,8 @@ fn a_tool_that_says_something_else_than_agreed_is_shown_until_somebody_agrees_ag
 #[test]
 fn usage_tells_what_was_called_and_by_whom() {
     let (upstream, _) = server();
-    let gateway = setup().api(federation(json!([{"name": "a", "url": upstream.url()}])).with_keys()).start();
+    let behind = json!([{"name": "a", "url": upstream.url()}, {"name": "p", "command": "process", "prefix": "p_"}]);
+    let gateway = setup().api(federation(behind).with_keys()).start();
     let rights = json!({"f": {"api_id": "f", "versions": ["Default"], "mcp_access_rights": {"tools": {"blocked": ["fail"]}}}});
     let key = create(&gateway, &session_for(&["f"], json!({"alias": "acme", "access_rights": rights})));
     for name in ["add", "add", "fail"] {
@@ -231,15 +232,19 @@ fn usage_tells_what_was_called_and_by_whom() {
     }
     ask(&gateway, &key, "resources/read", json!({"uri": "file:///notes"}));
     ask(&gateway, &key, "tools/list", json!({}));
+    assert_eq!(ask(&gateway, &key, "tools/call", json!({"name": "p_exit", "arguments": {}}))["error"]["code"], -32004);
     let row = |usage: &Value, value: &str| usage["rows"].as_array()?.iter().find(|row| row["value"] == value).cloned();
     let hits = |row: &Value| row["hits"].as_u64().unwrap_or_default();
     let usage = wait_for(&gateway, "/tyk/usage?by=path&api_id=f&top=100", |usage| {
-        usage["rows"].as_array().is_some_and(|rows| rows.iter().map(hits).sum::<u64>() == 5)
+        usage["rows"].as_array().is_some_and(|rows| rows.iter().map(hits).sum::<u64>() == 6)
     });
     let figures = |path: &str| row(&usage, path).map(|row| (row["hits"].clone(), row["errors"].clone()));
     assert_eq!(figures("/mcp-tool:add"), Some((json!(2), json!(0))));
     assert_eq!(figures("/mcp-tool:fail"), Some((json!(1), json!(1))), "the key may not");
     assert_eq!(figures("/mcp-resource:file:///notes"), Some((json!(1), json!(0))));
+    assert_eq!(figures("/mcp-tool:p_exit"), Some((json!(1), json!(1))), "the server has ended");
+    let metrics = gateway.control("GET", "/tyk/metrics", "").text();
+    assert!(metrics.contains("mcp_server"), "{metrics}");
     let by_key = gateway.control("GET", "/tyk/usage?by=key&api_id=f&path=/mcp-tool:add", "").json();
     assert_eq!((&by_key["rows"][0]["alias"], &by_key["rows"][0]["hits"]), (&json!("acme"), &json!(2)));
 }
@@ -359,7 +364,7 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     tab.fill("Key (Authorization)", &key);
     tab.fill("Tool", "p_exit");
     tab.click("dialog button", "Call");
-    tab.see("tool 'p_exit' is not available");
+    tab.see("unknown tool: p_exit");
     tab.see("Refused by");
     tab.screenshot("mcp-refused");
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -85,14 +85,50 @@ fn descriptions_and_schemas_are_replaced_and_arguments_checked_by_what_clients_s
 #[test]
 fn hostile_entries_are_withheld_or_cheap() {
     let bomb = json!({"type": "object", "allOf": vec![json!({"$ref": "#"}); 50]});
-    let huge = json!({"name": "huge", TOO_LARGE: true});
+    let huge = json!({"name": "huge", WITHHELD: "its description is too large"});
     let all = vec![json!({"name": "bomb", "inputSchema": bomb}), huge, json!({"name": ""}), json!({"name": 5}), json!("text")];
     let lists = Arc::new(ServerLists { tools: all, ..ServerLists::default() });
     let made = built(&terms(vec![server("a", ViewTerms::default())]), &[Some(lists)]);
     assert_eq!(names(&made), ["bomb"]);
-    assert_eq!(made.withheld.len(), 1);
+    let nameless = (0, "", "it has no name");
+    assert_eq!(withheld(&made), [(0, "huge", "its description is too large"), nameless, nameless, nameless]);
     // Refused or passed, but decided.
     let _ = made.tool("bomb").unwrap().fault_of(&json!({"a": 1}));
+}
+
+/// Official clients refuse a whole list for one entry that is wrong.
+#[test]
+fn an_entry_that_makes_its_list_unusable_is_withheld_with_the_reason() {
+    let of = |value: Value| value.as_array().cloned().unwrap_or_default();
+    let object = json!({"type": "object"});
+    let all = ServerLists {
+        tools: of(json!([
+            {"name": "good", "inputSchema": object, "title": null},
+            {"name": "bare"},
+            {"name": "mended"},
+            {"name": "odd", "inputSchema": object, "outputSchema": true},
+        ])),
+        prompts: of(json!([{"name": "p"}, {"name": "p"}, {"name": "q", "arguments": [{}]}, {"title": "no name"}])),
+        resources: of(json!([{"uri": "x://1", "name": "1"}, {"uri": "x://2"}])),
+        templates: of(json!([{"uriTemplate": "y://{id}", "name": "y", "description": 1}])),
+        ..ServerLists::default()
+    };
+    let overrides = BTreeMap::from([("mended".to_owned(), ToolOverride { description: None, input_schema: Some(object) })]);
+    let view = ViewTerms { overrides, ..ViewTerms::default() };
+    let made = built(&terms(vec![server("a", view)]), &[Some(Arc::new(all))]);
+    assert_eq!(names(&made), ["good", "mended"]);
+    assert!(made.tools[0].get("title").is_none());
+    assert_eq!((made.prompts.len(), made.resources.len(), made.templates.len()), (1, 1, 0));
+    let expected = [
+        (0, "bare", "it has no inputSchema"),
+        (0, "odd", "its outputSchema is not an object"),
+        (0, "p", "the server has another prompt with the name \"p\""),
+        (0, "q", "one of its arguments has no name"),
+        (0, "", "it has no name"),
+        (0, "x://2", "it has no name"),
+        (0, "y://{id}", "its description is not a string"),
+    ];
+    assert_eq!(withheld(&made), expected);
 }
 
 #[test]
@@ -105,10 +141,16 @@ fn a_resource_is_at_the_server_that_lists_it_or_has_its_template() {
     let made = built(
         &terms(servers),
         &[
-            lists(json!([{"uri": "x://1"}]), json!([{"uriTemplate": "file:///{path}/end"}])),
-            lists(json!([{"uri": "x://1"}, {"uri": "x://2"}]), json!([{"uriTemplate": "y://{id}"}])),
+            lists(json!([{"uri": "x://1", "name": "1"}]), json!([{"uriTemplate": "file:///{path}/end", "name": "t"}])),
+            lists(
+                json!([{"uri": "x://1", "name": "1"}, {"uri": "x://2", "name": "2"}]),
+                json!([{"uriTemplate": "y://{id}", "name": "y"}, {"uriTemplate": "y://{id}", "name": "z"}]),
+            ),
         ],
     );
+    let told =
+        ["another server has a resource with the name \"x://1\"", "the server has another template with the name \"y://{id}\""];
+    assert_eq!(withheld(&made), [(1, "x://1", told[0]), (1, "y://{id}", told[1])]);
     let found = ["x://1", "x://2", "y://7", "file:///a/b/end", "file:///end", "z://"].map(|uri| made.resource(uri));
     assert_eq!(found, [Some(0), Some(1), Some(1), Some(0), None, None]);
     assert_eq!(made.resources.len(), 2);
@@ -160,9 +202,10 @@ fn a_name_stays_with_the_server_that_has_it() {
 #[test]
 fn schemas_with_many_patterns_are_not_checked_and_cost_little() {
     let pattern = |n: usize| (format!("p{n}"), json!({"type": "string", "pattern": format!("(a{{1,90}}){{1,90}}{n}")}));
-    let schema = |from: usize| json!({"properties": (from..from + 500).map(pattern).collect::<Map<_, _>>()});
+    let schema = |from: usize| json!({"type": "object", "properties": (from..from + 500).map(pattern).collect::<Map<_, _>>()});
     let bombs: Vec<Value> = (0..20).map(|n| json!({"name": format!("t{n}"), "inputSchema": schema(n * 500)})).collect();
-    let modest = json!({"name": "modest", "inputSchema": {"properties": {"a": {"type": "string", "pattern": "^b+$"}}}});
+    let modest =
+        json!({"name": "modest", "inputSchema": {"type": "object", "properties": {"a": {"type": "string", "pattern": "^b+$"}}}});
     let lists = Arc::new(ServerLists { tools: [vec![modest], bombs].concat(), ..ServerLists::default() });
     let free = terms(vec![server("a", ViewTerms::default())]);
     let made = built(&free, &[Some(lists.clone())]);

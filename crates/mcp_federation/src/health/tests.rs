@@ -19,8 +19,9 @@ fn a_process_that_ends_after_the_next_has_begun_does_not_end_that() {
     let mut figures = ProcessFigures::default();
     let first = figures.begin(10, String::new());
     let second = figures.begin(20, String::new());
-    figures.finish(first, 21, "its output ended");
+    figures.finish(first, 21, "its output ended", String::new());
     assert_eq!((figures.running, figures.restarts, figures.started_unix_s), (true, 1, Some(20)));
-    figures.finish(second, 30, "its output ended");
+    figures.finish(second, 30, "its output ended", "no room".to_owned());
     assert_eq!((figures.running, figures.ended_unix_s), (false, Some(30)));
+    assert_eq!(figures.end, "its output ended; it wrote: no room");
 }

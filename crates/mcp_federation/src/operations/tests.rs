@@ -23,9 +23,18 @@ impl OwnApis for Shop {
                 "delete": {"operationId": "drop order!", "responses": {}},
             },
             "/orders": {"post": {"tags": ["write"], "responses": {}, "requestBody": {"required": true, "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}}},
+                "text/plain": {}, "application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}}},
+            "/forms": {
+                "post": {"operationId": "form", "responses": {}, "requestBody": {"content": {"application/x-www-form-urlencoded": {}}}},
+                "put": {"operationId": "event", "responses": {}, "requestBody": {"content": {"application/cloudevents+json; v=1": {}}}},
+                "patch": {"operationId": "upload", "responses": {}, "requestBody": {"content": {"multipart/form-data": {}, "text/xml": {}}}},
+            },
         }, "components": {"schemas": {"Order": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Order"}}}}}});
         (api == "shop").then(|| Arc::new(Document::new(document).unwrap().0))
+    }
+
+    fn credential_headers(&self, _: &str) -> Vec<(String, String)> {
+        vec![("authToken".to_owned(), "X-Key".to_owned()), ("jwt".to_owned(), "Authorization".to_owned())]
     }
 
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {
@@ -51,7 +60,12 @@ fn ask(terms: OperationTerms, message: Value, headers: &[(&str, &str)]) -> (Valu
 }
 
 fn all() -> OperationTerms {
-    OperationTerms { api: "shop".to_owned(), include: Vec::new(), tags: Vec::new(), credentials: Some("Authorization".to_owned()) }
+    OperationTerms {
+        api: "shop".to_owned(),
+        include: Vec::new(),
+        tags: Vec::new(),
+        credentials: vec![("authToken".to_owned(), "Authorization".to_owned())],
+    }
 }
 
 fn names(terms: OperationTerms) -> Vec<String> {
@@ -74,7 +88,7 @@ fn arguments_do_not_lead_to_other_operations() {
 
 #[test]
 fn operations_are_tools_by_id_or_path_and_are_chosen_by_name_or_tag() {
-    assert_eq!(names(all()), ["getOrder", "drop_order_", "post_orders"]);
+    assert_eq!(names(all()), ["getOrder", "drop_order_", "post_orders", "event", "form", "upload"]);
     assert_eq!(names(OperationTerms { include: vec![Glob::new("get*")], ..all() }), ["getOrder"]);
     assert_eq!(names(OperationTerms { tags: vec!["write".to_owned()], ..all() }), ["post_orders"]);
 }
@@ -99,7 +113,7 @@ fn a_call_is_a_request_with_the_callers_own_credentials() {
     let caller = [("authorization", "key"), ("cookie", "secret")];
     let arguments = json!({"id": "7/../8", "view": "a&b", "X-Trace": "t", "Authorization": "stolen"});
     let (answer, asked) = ask(all(), call("getOrder", arguments), &caller);
-    assert_eq!(asked, ["GET /orders/7%2F..%2F8?view=a%26b authorization=key,X-Trace=t "]);
+    assert_eq!(asked, ["GET /orders/7%2F..%2F8?view=a%26b X-Key=key,X-Trace=t "], "where the API reads it");
     assert_eq!((&answer["result"]["isError"], &answer["result"]["structuredContent"]), (&json!(false), &json!({"id": 7})));
     let (answer, asked) = ask(all(), call("post_orders", json!({"body": {"a": 1}})), &[]);
     assert_eq!(
@@ -112,4 +126,21 @@ fn a_call_is_a_request_with_the_callers_own_credentials() {
         let (answer, asked) = ask(all(), call(name, arguments), &[]);
         assert!(answer["error"]["code"] == -32602 && asked.is_empty(), "{answer}");
     }
+}
+
+/// What would be lost on the way is no tool.
+#[test]
+fn bodies_are_json_or_forms_and_other_operations_are_left_out_with_the_reason() {
+    let call =
+        |name: &str, body: Value| json!({"id": 1, "method": "tools/call", "params": {"name": name, "arguments": {"body": body}}});
+    let sent = |name: &str, body: Value| ask(all(), call(name, body), &[]).1;
+    let form = json!({"a b": "c&d", "deep": {"x": 1}, "list": [1, true], "none": null});
+    let expected = "POST /forms Content-Type=application/x-www-form-urlencoded a%20b=c%26d&deep=%7B%22x%22%3A1%7D&list=1&list=true";
+    assert_eq!(sent("form", form), [expected]);
+    assert_eq!(sent("event", json!({"a": 1})), ["PUT /forms Content-Type=application/cloudevents+json; v=1 {\"a\":1}"]);
+    assert!(sent("upload", json!({"a": 1})).is_empty());
+    let (answer, _) = ask(all(), json!({"id": 1, "method": "tools/list"}), &[]);
+    let tools = answer["result"]["tools"].as_array().unwrap();
+    let upload = tools.iter().find(|tool| tool["name"] == "upload").unwrap();
+    assert_eq!(upload[WITHHELD], "its body is neither JSON nor a form, but multipart/form-data, text/xml");
 }

@@ -94,6 +94,28 @@ impl McpFederation {
                 findings.error(&at.key("name"), format!("is the name of another server: {:?}", server.name));
             }
         }
+        self.check_names(&servers, findings);
+    }
+
+    /// Reports tools that get one name by the definition alone: clients see the first one.
+    fn check_names(&self, servers: &JsonPath, findings: &mut Findings) {
+        let mut known: BTreeMap<String, (usize, &str)> = BTreeMap::new();
+        for (index, server) in self.servers.iter().enumerate() {
+            for (own, tool) in &server.tools {
+                let shown = format!("{}{}", server.prefix, if tool.name.is_empty() { own } else { &tool.name });
+                let at = servers.index(index).key("tools").key(own);
+                match known.get(&shown) {
+                    Some((first, other)) if *first == index => {
+                        findings.error(&at.key("name"), format!("clients know {own:?} and {other:?} by one name: {shown:?}"));
+                    }
+                    Some((first, other)) => {
+                        let name = self.servers.get(*first).map_or("", |server| &server.name);
+                        findings.warning(&at, format!("is {shown:?} for clients, as {other:?} of {name}, which counts"));
+                    }
+                    None => drop(known.insert(shown, (index, own.as_str()))),
+                }
+            }
+        }
     }
 }
 

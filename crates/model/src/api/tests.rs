@@ -465,3 +465,28 @@ fn version_locations() {
         assert_eq!(api.definition.location, location, "{word}");
     }
 }
+
+#[test]
+fn tools_of_one_name_and_tokens_for_anybody_are_told_of_a_federation() {
+    let told = |tools_of_a: Value, tools_of_b: Value, more: Value| {
+        let mut document = with("/application_protocol", json!("mcp"));
+        document["use_keyless"] = json!(false);
+        let servers = json!([
+            {"name": "a", "url": "http://a/", "prefix": "p_", "tools": tools_of_a},
+            {"name": "b", "url": "http://b/", "tools": tools_of_b},
+        ]);
+        document["tollgate"] = json!({"mcp": {"servers": servers}});
+        for (name, value) in more.as_object().unwrap() {
+            document[name] = value.clone();
+        }
+        problems(&document).into_iter().filter(|problem| problem.contains("tollgate")).collect::<Vec<_>>()
+    };
+    let said = |told: &[String], path: &str, why: &str| told.iter().any(|one| one.contains(path) && one.contains(why));
+    assert_eq!(told(json!({"one": {"name": "x"}, "two": {}}), json!({"one": {"name": "x"}}), json!({})), [""; 0]);
+    let twice = told(json!({"one": {"name": "x"}, "x": {"digest": "sha256:1"}}), json!({}), json!({}));
+    assert!(said(&twice, "servers[0].tools.x", "by one name: \"p_x\""), "{twice:?}");
+    let across = told(json!({"one": {"name": "x"}}), json!({"two": {"name": "p_x"}}), json!({}));
+    assert!(said(&across, "servers[1].tools.two", "is \"p_x\" for clients"), "{across:?}");
+    let tokens = told(json!({}), json!({}), json!({"enable_jwt": true, "jwt_signing_method": "hmac", "jwt_source": "c2VjcmV0"}));
+    assert!(said(&tokens, "tollgate.jwt.allowed_audiences", "given for other applications"), "{tokens:?}");
+}

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::request_limit;
 use super::{
-    ApiDefinition, AuthorizationProxy, ConcurrencyRules, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation, OAuthRules,
-    RequestLimit, RouteDefinition, SharedCache, UpstreamRules, VersionData, WafRules,
+    ApiDefinition, AuthMethod, AuthorizationProxy, ConcurrencyRules, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation,
+    OAuthRules, RequestLimit, RouteDefinition, SharedCache, UpstreamRules, VersionData, WafRules,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -98,6 +98,10 @@ impl ApiExtensions {
         }
         if let Some(mcp) = &self.mcp {
             mcp.check(api.is_mcp(), findings);
+            if api.is_on(AuthMethod::Jwt) && self.jwt.allowed_audiences.is_empty() && self.authorization_proxy.is_none() {
+                let why = "is empty: the API takes tokens that were given for other applications";
+                findings.warning(&JsonPath::of("tollgate.jwt.allowed_audiences"), why);
+            }
         }
         if self.mcp_server_checks_heads && !api.is_mcp() {
             findings.error(&JsonPath::of("tollgate.mcp_server_checks_heads"), "needs application_protocol \"mcp\"");

@@ -116,7 +116,7 @@ impl UsageSink {
         said.clear();
         said.extend_from_slice(&minute(hit).to_le_bytes());
         said.extend_from_slice(&hit.facts.serial.to_le_bytes());
-        said.extend_from_slice(&hit.record.status.to_le_bytes());
+        said.extend_from_slice(&counted_status(hit.record).to_le_bytes());
         for text in [Text::Method, Text::Version, Text::TrackedPath, Text::Path, Text::McpMethod, Text::McpPrimitive] {
             let bytes = hit.record.bytes(text);
             said.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
@@ -136,7 +136,7 @@ impl UsageSink {
             version: record.text(Text::Version).into_owned(),
             method: crate::method_name(&record.text(Text::Method)).to_owned(),
             path: own_path(facts.is_mcp && record.bytes(Text::McpMethod).is_empty(), self.analyst.uniform_path(record)),
-            status: record.status,
+            status: counted_status(record),
         }
     }
 
@@ -200,6 +200,7 @@ impl RecordWriter for UsageSink {
         let mut counts = UsageCounts::default();
         count(&mut counts, &Measured::of_changed(changed));
         let key = self.changed_key(&changed.record);
+        let key = UsageKey { status: changed.failure_status.unwrap_or(key.status), ..key };
         self.add(key, &counts);
     }
 
@@ -221,6 +222,11 @@ fn user_name(client: &str, key: &str) -> String {
 /// How rows of usage name an OAuth client in place of a key.
 pub fn client_name(client: &str) -> String {
     format!("oauth-client/{client}")
+}
+
+/// The status under which a request is counted.
+fn counted_status(record: &RequestRecord) -> u16 {
+    record.failure_status.unwrap_or(record.status)
 }
 
 /// A path that is no call's must not look like one, to whoever counts calls.

@@ -18,10 +18,11 @@ fn what_is_written_is_read() {
         address: "2001:db8::7".parse().ok(),
         loops: 3,
         host: Some("api.example:8080"),
+        call: Some(u64::MAX),
         rest: Some("tools/call a b"),
     };
     let without_key = CallerLine { key_digest: "", host: None, ..full.clone() };
-    let without_rest = CallerLine { rest: None, ..full.clone() };
+    let without_rest = CallerLine { rest: None, call: None, ..full.clone() };
     for line in [full, without_key, without_rest, CallerLine::default()] {
         let (text, headers) = through(&line);
         assert_eq!(CallerLine::read(&headers), line, "{text}");

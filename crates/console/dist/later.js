@@ -935,20 +935,20 @@ ends_unix_s}):"never"})]},key.id)})})]})})]},grant.id)),!!usage.value?.more&&i("
 own; each key has its own page."]})]})}var named=new Intl.DateTimeFormat("en-US",{month:"long",year:"numeric",timeZone:"UTC"}),monthName=month=>named.format(new Date(`${month}-01T00:00:00Z`));function Invoices({months,invoice,csv}){let all=useLoaded(months,[]),[chosen,setChosen]=w(""),month=chosen||all.value?.[0]||"",found2=useLoaded(()=>month?invoice(
 month):Promise.resolve(null),[month]);if(all.failure)return i("div",{class:"body",children:i(ErrorBox,{failure:all.failure,retry:all.again})});if(all.value?.length===
 0)return i(Empty,{title:"There are no invoices yet",children:"They begin with the first plan that has a price."});let save=async()=>{try{saveFile(`invoice-${month}\
-.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row",children:[i("label",{class:"row",children:[
+.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row low",children:[i("label",{class:"row",children:[
 "Month ",i("select",{value:month,onChange:event=>setChosen(event.currentTarget.value),children:all.value?.map(one=>i("option",{value:one,children:monthName(one)},
 one))})]}),i(Button,{icon:"download",disabled:!found2.value,onClick:()=>{save()},children:"CSV"})]}),found2.failure?i("div",{class:"body",children:i(ErrorBox,{failure:found2.
 failure,retry:found2.again})}):null,found2.value&&i(InvoiceLines,{invoice:found2.value})]})}function InvoiceLines({invoice}){let sums=Object.entries(invoice.sums);
-return i($,{children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.month)}`,children:i("table",{class:"plain",
-children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"Product"}),i("th",{scope:"col",children:"\
-Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("th",{scope:"col",class:"number",children:"\
-A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),i("tbody",{children:invoice.lines.map(
-(line,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line.application})}),i("td",{children:i(Text,{children:line.product})}),i("td",{children:i(
-Text,{children:line.plan})}),i("td",{class:"number",children:count(line.calls)}),i("td",{class:"number",children:count(line.free_calls)}),i("td",{class:"number",
-children:line.per_call}),i("td",{class:"number",children:line.per_month}),i("td",{class:"number",children:[line.sum," ",line.currency]})]},index))}),invoice.lines.
-length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"Together"}),i("td",{class:"number",children:i(
-"strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:["Calls with a status below 400, until ",invoice.
-counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}function Developers(){let developers=useLoaded(()=>get("portal/developers"),[0]),teams=useLoaded(()=>get("portal/teams"),[0]),q=route.value.query,can=may("edito\
+return i($,{children:[i("div",{class:"scroll-x invoice",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.month)}`,children:i("table",{class:"\
+plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"Product"}),i("th",{scope:"col",
+children:"Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("th",{scope:"col",class:"number",
+children:"A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),i("tbody",{children:invoice.
+lines.map((line,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line.application})}),i("td",{children:i(Text,{children:line.product})}),
+i("td",{children:i(Text,{children:line.plan})}),i("td",{class:"number",children:count(line.calls)}),i("td",{class:"number",children:count(line.free_calls)}),i("\
+td",{class:"number",children:line.per_call}),i("td",{class:"number",children:line.per_month}),i("td",{class:"number",children:[line.sum," ",line.currency]})]},index))}),
+invoice.lines.length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"Together"}),i("td",{class:"numb\
+er",children:i("strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:["Calls with a status below 400,\
+ until ",invoice.counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}function Developers(){let developers=useLoaded(()=>get("portal/developers"),[0]),teams=useLoaded(()=>get("portal/teams"),[0]),q=route.value.query,can=may("edito\
 r"),called=id=>teams.value?.find(team=>team.id===id)?.name??"",again=()=>{developers.again(),teams.again()},rows=matching(developers.value??[],one=>[one.mail,one.
 name,...one.teams.map(called)]),billed=teams.value?.find(team=>team.id===q.get("invoices")),open=developers.value?.find(one=>one.id===q.get("open"));return i($,
 {children:[i("div",{class:"toolbar",children:[i(Filter,{label:"Filter developers",placeholder:"Address, name, team"}),can&&i(Button,{icon:"plus",kind:"primary",

@@ -740,20 +740,20 @@ value?i($,{children:[i("h1",{class:"page",children:found.value.title}),i(Panel,{
 toISOString().slice(0,7);function Invoices({months,invoice,csv}){let all=useLoaded(months,[]),[chosen2,setChosen]=w(""),month=chosen2||all.value?.[0]||"",found=useLoaded(
 ()=>month?invoice(month):Promise.resolve(null),[month]);if(all.failure)return i("div",{class:"body",children:i(ErrorBox,{failure:all.failure,retry:all.again})});
 if(all.value?.length===0)return i(Empty,{title:"There are no invoices yet",children:"They begin with the first plan that has a price."});let save=async()=>{try{
-saveFile(`invoice-${month}.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row",children:[i("\
-label",{class:"row",children:["Month ",i("select",{value:month,onChange:event=>setChosen(event.currentTarget.value),children:all.value?.map(one=>i("option",{value:one,
-children:monthName(one)},one))})]}),i(Button,{icon:"download",disabled:!found.value,onClick:()=>{save()},children:"CSV"})]}),found.failure?i("div",{class:"body",
-children:i(ErrorBox,{failure:found.failure,retry:found.again})}):null,found.value&&i(InvoiceLines,{invoice:found.value})]})}function InvoiceLines({invoice}){let sums=Object.
-entries(invoice.sums);return i($,{children:[i("div",{class:"scroll-x",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.month)}`,children:i(
-"table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"Product"}),i("\
-th",{scope:"col",children:"Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("th",{scope:"col",
-class:"number",children:"A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),i("tbody",{children:invoice.
-lines.map((line2,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line2.application})}),i("td",{children:i(Text,{children:line2.product})}),
-i("td",{children:i(Text,{children:line2.plan})}),i("td",{class:"number",children:count(line2.calls)}),i("td",{class:"number",children:count(line2.free_calls)}),
-i("td",{class:"number",children:line2.per_call}),i("td",{class:"number",children:line2.per_month}),i("td",{class:"number",children:[line2.sum," ",line2.currency]})]},
-index))}),invoice.lines.length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"Together"}),i("td",{class:"\
-number",children:i("strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:["Calls with a status below \
-400, until ",invoice.counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}var place=team=>`teams/${segment(team)}/invoices`;function InvoicesPage(){let found=useLoaded(()=>get("teams"),[developer.value?.id]);return found.failure?i(ErrorBox,
+saveFile(`invoice-${month}.csv`,await get(csv(month)))}catch(failure){say("bad",failure.message)}};return i($,{children:[i("div",{class:"body row low",children:[
+i("label",{class:"row",children:["Month ",i("select",{value:month,onChange:event=>setChosen(event.currentTarget.value),children:all.value?.map(one=>i("option",{
+value:one,children:monthName(one)},one))})]}),i(Button,{icon:"download",disabled:!found.value,onClick:()=>{save()},children:"CSV"})]}),found.failure?i("div",{class:"\
+body",children:i(ErrorBox,{failure:found.failure,retry:found.again})}):null,found.value&&i(InvoiceLines,{invoice:found.value})]})}function InvoiceLines({invoice}){
+let sums=Object.entries(invoice.sums);return i($,{children:[i("div",{class:"scroll-x invoice",tabIndex:0,role:"region","aria-label":`Invoice of ${monthName(invoice.
+month)}`,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:[i("th",{scope:"col",children:"Application"}),i("th",{scope:"col",children:"\
+Product"}),i("th",{scope:"col",children:"Plan"}),i("th",{scope:"col",class:"number",children:"Calls"}),i("th",{scope:"col",class:"number",children:"Free"}),i("t\
+h",{scope:"col",class:"number",children:"A call"}),i("th",{scope:"col",class:"number",children:"A month"}),i("th",{scope:"col",class:"number",children:"Sum"})]})}),
+i("tbody",{children:invoice.lines.map((line2,index)=>i("tr",{children:[i("th",{scope:"row",children:i(Text,{children:line2.application})}),i("td",{children:i(Text,
+{children:line2.product})}),i("td",{children:i(Text,{children:line2.plan})}),i("td",{class:"number",children:count(line2.calls)}),i("td",{class:"number",children:count(
+line2.free_calls)}),i("td",{class:"number",children:line2.per_call}),i("td",{class:"number",children:line2.per_month}),i("td",{class:"number",children:[line2.sum,
+" ",line2.currency]})]},index))}),invoice.lines.length>1&&i("tfoot",{children:sums.map(([currency,sum])=>i("tr",{children:[i("th",{scope:"row",colSpan:7,children:"\
+Together"}),i("td",{class:"number",children:i("strong",{children:[sum," ",currency]})})]},currency))})]})}),i("div",{class:"body",children:i("small",{children:[
+"Calls with a status below 400, until ",invoice.counted_unix_s>0?full(invoice.counted_unix_s):"now",". Months are those of UTC."]})})]})}var place=team=>`teams/${segment(team)}/invoices`;function InvoicesPage(){let found=useLoaded(()=>get("teams"),[developer.value?.id]);return found.failure?i(ErrorBox,
 {failure:found.failure,retry:found.again}):i($,{children:[i("h1",{class:"page",children:"Invoices"}),found.value?.teams.map(team=>i(Panel,{title:team.name,children:i(
 Invoices,{months:async()=>(await get(place(team.id))).months,invoice:month=>get(`${place(team.id)}/${month}`),csv:month=>`${place(team.id)}/${month}/csv`})},team.
 id))]})}function Costs({application}){let found=useLoaded(()=>get(`${place(application.team)}/${thisMonth()}`),[application.id]);if(found.failure)return i(ErrorBox,

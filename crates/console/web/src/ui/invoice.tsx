@@ -30,7 +30,7 @@ export function Invoices({ months, invoice, csv }: { months: () => Promise<strin
   };
   return (
     <>
-      <div class="body row">
+      <div class="body row low">
         <label class="row">Month <select value={month} onChange={(event) => setChosen(event.currentTarget.value)}>{all.value?.map((one) => <option key={one} value={one}>{monthName(one)}</option>)}</select></label>
         <Button icon="download" disabled={!found.value} onClick={() => void save()}>CSV</Button>
       </div>
@@ -44,7 +44,7 @@ export function InvoiceLines({ invoice }: { invoice: Invoice }) {
   const sums = Object.entries(invoice.sums);
   return (
     <>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label={`Invoice of ${monthName(invoice.month)}`}><table class="plain">
+      <div class="scroll-x invoice" tabIndex={0} role="region" aria-label={`Invoice of ${monthName(invoice.month)}`}><table class="plain">
         <thead><tr><th scope="col">Application</th><th scope="col">Product</th><th scope="col">Plan</th><th scope="col" class="number">Calls</th><th scope="col" class="number">Free</th><th scope="col" class="number">A call</th><th scope="col" class="number">A month</th><th scope="col" class="number">Sum</th></tr></thead>
         <tbody>{invoice.lines.map((line, index) => (
           <tr key={index}><th scope="row"><Text>{line.application}</Text></th><td><Text>{line.product}</Text></td><td><Text>{line.plan}</Text></td><td class="number">{format.count(line.calls)}</td><td class="number">{format.count(line.free_calls)}</td><td class="number">{line.per_call}</td><td class="number">{line.per_month}</td><td class="number">{line.sum} {line.currency}</td></tr>

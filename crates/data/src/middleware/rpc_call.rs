@@ -151,6 +151,8 @@ impl Middleware for RpcCall {
         }
         if self.is_head_checked
             && let Some(call) = self.call_of_head(exchange)
+            // What a federation closes is answered with the id, which the body has.
+            && !(self.is_federation && self.rules.primitive_refusal(&call).is_some())
         {
             exchange.decisions.is_head_call = true;
             return self.found(exchange, Ok(Some(call)));

@@ -209,6 +209,8 @@ fn a_federation_serves_only_what_was_decided() {
         assert_eq!(closed_answer.json()["error"]["code"], -32602, "{closed_answer}");
         let as_unknown = (unknown_answer.status, unknown_answer.text().replace("none", "drop"));
         assert_eq!((closed_answer.status, closed_answer.text()), as_unknown);
+        let lines = ["Content-Type", "X-Generator"];
+        assert_eq!(lines.map(|name| closed_answer.header(name)), lines.map(|name| unknown_answer.header(name)));
     }
     for kind in [PLAIN, "X-None: a", "Content-Type: text/json"] {
         for body in [legacy("drop"), legacy("echo"), modern("drop", json!({}))] {

@@ -189,7 +189,7 @@ impl LlmServer {
 
 impl Success<'_> {
     /// A stream, from its first token on.
-    async fn stream(mut self, headers: &HeaderMap) -> Result<Response<AnswerBody>, Failure> {
+    async fn stream(self, headers: &HeaderMap) -> Result<Response<AnswerBody>, Failure> {
         let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()).to_ascii_lowercase());
         if !kind.is_some_and(|kind| kind.contains("event-stream") || kind.contains("eventstream")) {
             return Err(self.no_stream().await);

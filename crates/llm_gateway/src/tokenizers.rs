@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::SystemTime;
 use tollgate_llm::{TextSplit, Tokenizer};
 use tollgate_model::config::{SplitRule, TokenizerSettings};
+use tollgate_model::readable_files::note;
 use tollgate_pattern::Glob;
 
 /// Largest file: those of OpenAI have up to 4 MB.
@@ -62,6 +63,7 @@ impl TokenizerLibrary {
     }
 
     fn tokenizer(&self, file: &Path, split: TextSplit) -> Result<(FileState, Arc<Tokenizer>), String> {
+        note(file);
         let facts = fs::metadata(file).map_err(|error| error.to_string())?;
         if !facts.is_file() || facts.len() > FILE_BYTES_MAX {
             return Err(format!("is no file of at most {FILE_BYTES_MAX} bytes"));

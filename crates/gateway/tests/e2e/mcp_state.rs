@@ -364,7 +364,8 @@ fn the_console_shows_servers_and_tools_agrees_to_a_change_and_tries_a_tool() {
     tab.fill("Key (Authorization)", &key);
     tab.fill("Tool", "p_exit");
     tab.click("dialog button", "Call");
-    tab.see("unknown tool: p_exit");
+    // An operator reads why; the client is told that there is no such tool.
+    tab.see("tool 'p_exit' is not available");
     tab.see("Refused by");
     tab.screenshot("mcp-refused");
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -32,7 +32,8 @@ class SingleSignOn:
         self.keycloak.make_realm([
             client(CONSOLE, [f"{page}/callback"], [groups_mapper(), roles_mapper(CONSOLE)], CLIENT_SECRET, **told,
                    **{"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{self.url}/tyk/console/"}),
-            client(COMMANDS, ["http://127.0.0.1/callback"], [groups_mapper()], **told, **{"oauth2.device.authorization.grant.enabled": "true"}),
+            client(COMMANDS, ["http://127.0.0.1/callback"], [groups_mapper()], **told,
+                   **{"oauth2.device.authorization.grant.enabled": "true", "pkce.code.challenge.method": "S256"}),
             client(PORTAL, [f"{self.portal_url}/sign-in/keycloak/callback"], [], CLIENT_SECRET,
                    **{"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{self.portal_url}/"}),
         ])

@@ -79,6 +79,13 @@ pub(crate) fn refused(why: impl Into<String>) -> SignInFault {
     SignInFault::Refused(why.into())
 }
 
+/// A provider's error, and what it says of it.
+fn said(error: &str, description: Option<&str>) -> String {
+    let short = |text: &str| text.chars().take(SAID_LETTERS_MAX).collect::<String>();
+    let error = short(error);
+    description.map_or_else(|| format!("{error:?}"), |text| format!("{error:?}: {:?}", short(text)))
+}
+
 impl SignInProvider {
     /// A provider, which is not asked yet. `rules` say how its certificate is checked and how old its keys may get.
     ///
@@ -145,11 +152,7 @@ impl SignInProvider {
             _ => {}
         }
         if let Some(error) = &answer.error {
-            let said = answer.description.as_deref().map(|text| text.chars().take(SAID_LETTERS_MAX).collect::<String>());
-            return Err(refused(match said {
-                Some(said) => format!("the provider says {error:?}: {said:?}"),
-                None => format!("the provider says {error:?}"),
-            }));
+            return Err(refused(format!("the provider says {}", said(error, answer.description.as_deref()))));
         }
         let code = answer.code.as_deref().filter(|code| !code.is_empty()).ok_or_else(|| refused("the provider gave no code"))?;
         let answer = self.exchanged(&endpoints, code, &pending.verifier).await?;
@@ -203,9 +206,8 @@ impl SignInProvider {
         let answer: Value = serde_json::from_slice(byte_order_mark::without(&reply.body)).unwrap_or_default();
         if !reply.status.is_success() {
             let text = |member: &str| answer.get(member).and_then(Value::as_str);
-            let why = text("error_description").or(text("error")).unwrap_or("no reason");
-            let why: String = why.chars().take(SAID_LETTERS_MAX).collect();
-            return Err(refused(format!("the provider's token endpoint answers {}: {why:?}", reply.status)));
+            let why = said(text("error").unwrap_or("no reason"), text("error_description"));
+            return Err(refused(format!("the provider's token endpoint answers {}: {why}", reply.status)));
         }
         Ok(answer)
     }

@@ -471,7 +471,10 @@ deprecated"}),limits(document,schema).map((one,index)=>i("span",{children:[" ",i
 let words2=text(children);return words2?words2.length>most?i("p",{class:"as-written",children:[words2.slice(0,most),"…"]}):i(Markdown,{text:words2}):null}function Folded({
 title,isKept,isWanted=!1,children}){let element=U(null),[isOpen,setOpen]=w(!1),[wasOpen,note]=w(!1);return S(()=>{!isWanted||!element.current||(element.current.
 open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[isWanted]),i("details",{ref:element,
-onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}var LISTED_MAX=300,ARGUMENTS_MAX=1e3,KINDS2={type:"Types",interface:"Interfaces",input:"Inputs",enum:"Enumerations",union:"Unions",scalar:"Scalars"},ROOTS="Oper\
+onToggle:event=>{setOpen(event.currentTarget.open),note(!0)},children:[i("summary",{children:title}),(isOpen||isKept&&wasOpen)&&children()]})}function WantedPanel({isOpen,wanted,mark,title,children}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);return S(()=>{wanted===null||!element.
+current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},[wanted]),
+i("details",{class:"panel operation",ref:element,open,...mark,onToggle:event=>{event.target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},
+children:[i("summary",{children:i("h3",{children:title})}),wasOpen&&children()]})}var LISTED_MAX=300,ARGUMENTS_MAX=1e3,KINDS2={type:"Types",interface:"Interfaces",input:"Inputs",enum:"Enumerations",union:"Unions",scalar:"Scalars"},ROOTS="Oper\
 ations";function GraphqlReference({text:text2,at:at2}){let schema=b(()=>readSchema(text2),[text2]);return!schema||schema.types.length===0?i(Panel,{title:"Schema",
 children:i("pre",{class:"body schema",tabIndex:0,children:text2})}):i($,{children:[i(Types,{schema,at:at2}),i(Panel,{title:"Schema as text",children:i("div",{class:"\
 body",children:i(Folded,{title:"The whole schema",children:()=>i("pre",{class:"schema",tabIndex:0,children:text2})})})})]})}function Types({schema,at:[product,api]}){
@@ -488,20 +491,18 @@ children:group.types.map(type=>i("li",{children:i("a",{href:to(type.name),"aria-
 type.name))})]},group.name)),seen.length===0&&i("p",{role:"status",children:"No type has these words."})]}),i("div",{children:[(schema.isCut||more>0)&&i(Note,{tone:"\
 warn",icon:"alert",children:"This schema is large: not all of it is shown here. Its text has everything."}),seen.map(group=>i("section",{children:[i("h2",{class:"\
 tag",children:group.name}),group.types.map(type=>i(TypePanel,{type,known:shown,isOpen:group.name===ROOTS,wanted:wanted===type.name?turn:null},type.name))]},group.
-name)),seen.length===0&&i(Empty,{title:"Nothing found"})]})]})}function TypePanel({type,known,isOpen,wanted}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,
-note]=w(isOpen);return S(()=>{wanted===null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector(
-"summary")?.focus({preventScroll:!0}))},[wanted]),i("details",{class:"panel operation",ref:element,open,"data-type":type.name,onToggle:event=>{event.target===event.
-currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:"accent",children:type.kind})," ",i(
-"code",{children:type.name})]})}),wasOpen&&i("div",{class:"body stack",children:[i(Words,{children:type.description}),type.members.length>0&&i("p",{children:[type.
-kind==="union"?"One of ":"Has the fields of ",type.members.map((name,index)=>i("span",{children:[index>0&&", ",i(TypeLink,{type:name,known})]},name)),"."]}),type.
-fields.length>0&&i("ul",{class:"schema-members",children:withFewArguments(type.fields).map((field,index)=>i(FieldEntry,{field,known},index))}),type.fields.length===
-0&&type.members.length===0&&!type.description&&i("p",{children:"Nothing more is said of it."})]})]})}function withFewArguments(fields){let left=ARGUMENTS_MAX;return fields.
-map(field=>{let args=field.args.slice(0,left);return left-=args.length,{...field,args}})}function FieldEntry({field,known}){return i("li",{children:[i(Named,{one:field,
-known}),field.args.length>0&&i("ul",{class:"schema-members","aria-label":`Arguments of ${field.name}`,children:field.args.map((one,index)=>i("li",{children:i(Named,
-{one,known})},index))})]})}function Named({one,known}){return i($,{children:[i("code",{children:one.name}),one.type&&i($,{children:[" ",i("small",{children:i(TypeLink,
-{type:one.type,known})})]}),one.value&&i($,{children:[" ",i("small",{class:"limit",children:["default ",one.value]})]}),one.deprecated!==null&&i($,{children:[" ",
-i(Badge,{tone:"warn",children:"deprecated"})]}),one.deprecated&&i(Words,{children:one.deprecated}),i(Words,{children:one.description})]})}function TypeLink({type,
-known}){let name=nameIn(type);return i("code",{children:known.has(name)?i("a",{href:known.to(name),onClick:known.follow,children:type}):type})}var DEPTH_MAX2=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
+name)),seen.length===0&&i(Empty,{title:"Nothing found"})]})]})}function TypePanel({type,known,isOpen,wanted}){return i(WantedPanel,{isOpen,wanted,mark:{"data-ty\
+pe":type.name},title:i($,{children:[i(Badge,{tone:"accent",children:type.kind})," ",i("code",{children:type.name})]}),children:()=>i("div",{class:"body stack",children:[
+i(Words,{children:type.description}),type.members.length>0&&i("p",{children:[type.kind==="union"?"One of ":"Has the fields of ",type.members.map((name,index)=>i(
+"span",{children:[index>0&&", ",i(TypeLink,{type:name,known})]},name)),"."]}),type.fields.length>0&&i("ul",{class:"schema-members",children:withFewArguments(type.
+fields).map((field,index)=>i(FieldEntry,{field,known},index))}),type.fields.length===0&&type.members.length===0&&!type.description&&i("p",{children:"Nothing mor\
+e is said of it."})]})})}function withFewArguments(fields){let left=ARGUMENTS_MAX;return fields.map(field=>{let args=field.args.slice(0,left);return left-=args.
+length,{...field,args}})}function FieldEntry({field,known}){return i("li",{children:[i(Named,{one:field,known}),field.args.length>0&&i("ul",{class:"schema-membe\
+rs","aria-label":`Arguments of ${field.name}`,children:field.args.map((one,index)=>i("li",{children:i(Named,{one,known})},index))})]})}function Named({one,known}){
+return i($,{children:[i("code",{children:one.name}),one.type&&i($,{children:[" ",i("small",{children:i(TypeLink,{type:one.type,known})})]}),one.value&&i($,{children:[
+" ",i("small",{class:"limit",children:["default ",one.value]})]}),one.deprecated!==null&&i($,{children:[" ",i(Badge,{tone:"warn",children:"deprecated"})]}),one.
+deprecated&&i(Words,{children:one.deprecated}),i(Words,{children:one.description})]})}function TypeLink({type,known}){let name=nameIn(type);return i("code",{children:known.
+has(name)?i("a",{href:known.to(name),onClick:known.follow,children:type}):type})}var DEPTH_MAX2=6,VALUES_OF_ONE_MAX=300;function examplesOf(document,media,isRequest){let given=object(media);if(given.example!==void 0)return[{title:"Example",text:laidOut(
 given.example)}];let named3=members(given.examples).slice(0,20).map(([name,one])=>({name,value:object(resolved(document,one))})).filter(one=>one.value.value!==void 0);
 if(named3.length>0)return named3.map(({name,value})=>({title:text(value.summary)||name,text:laidOut(value.value)}));if(given.schema===void 0)return[];let made=exampleOf(
 document,given.schema,isRequest);return made===void 0?[]:[{title:"Example",text:laidOut(made)}]}function exampleOf(document,schema,isRequest,above=[],budget={left:VALUES_OF_ONE_MAX}){
@@ -640,41 +641,38 @@ st be JSON.")}let content=JSON.stringify({query,...values!==void 0&&{variables:v
 ...own.headers,["Content-Type","application/json"]],body:content,curl:[`--data-raw ${shell(content)}`]}};return i(CallForm,{api,caller,secret:keyOf(caller.value),
 prepared,children:[i(Field,{label:"Query",children:i("textarea",{class:"mono",spellcheck:!1,rows:8,required:!0,value:query,onInput:event=>setQuery(event.currentTarget.
 value)})}),i(Field,{label:"Variables",hint:'JSON, such as { "id": 7 }; may be empty',children:i("textarea",{class:"mono",spellcheck:!1,rows:3,value:variables,onInput:event=>setVariables(
-event.currentTarget.value)})})]})}var DESCRIPTION_MAX=5e4;function OperationPanel({isOpen,wanted,...shown}){let element=U(null),[open,setOpen]=w(isOpen),[wasOpen,note]=w(isOpen);S(()=>{wanted===
-null||!element.current||(element.current.open=!0,element.current.scrollIntoView({block:"start"}),element.current.querySelector("summary")?.focus({preventScroll:!0}))},
-[wanted]);let{operation:{method,path,value,place:place2}}=shown;return i("details",{class:"panel operation",ref:element,open,"data-place":place2,onToggle:event=>{
-event.target===event.currentTarget&&(setOpen(event.currentTarget.open),note(!0))},children:[i("summary",{children:i("h3",{children:[i(Badge,{tone:value.deprecated===
-!0?"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&" (deprecated)"]})]})}),
-wasOpen&&i(Contents,{...shown})]})}function Contents({document,api,operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),
-needs=securityOf(document,operation);return i("div",{class:"body stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),(text(value.operationId)||
-needs.length>0)&&i("p",{children:i("small",{children:[text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.
-length>0&&i($,{children:["Its document asks for: ",needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type",
-"Meaning"],children:parameters.map((one,index)=>i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.
-deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(
-Words,{children:one?.description})})]},index))}),members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(
-([type])=>type).join(", ")}`,children:()=>i("div",{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),
-members(value.responses).map(([status,given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",
-text(answer.description).slice(0,200)]}),children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&
-operation.method!=="trace"&&i(Folded,{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({
-name,heads,children}){return i("div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i(
-"tr",{children:heads.map(head=>i("th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??
-object(members(value?.content)[0]?.[1]).schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i(
-"small",{class:"limit",children:one})]},index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i(
-"div",{class:"stack",children:[text(answer.description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the respo\
-nse",heads:["Header","Type","Meaning"],children:headers.map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"\
-row",children:[i("code",{children:name}),header2.required===!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},
-name)})}),members(answer.content).length>0?i(Contained,{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads t\
-o: ",links.map(([name,given])=>`${name} ${text(object(resolved(document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,
-isRequest=!1}){let budget={left:1e3};return i($,{children:members(content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),
-object(media).schema!==void 0&&i(Schema,{document,schema:object(media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).
-examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),
-i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}function Callbacks({document,callbacks}){let named3=members(callbacks);return named3.
-length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Calls back"})}),i("ul",{class:"schema-members",children:named3.map(([name,given])=>i("l\
-i",{children:[i("code",{children:name}),operationsOf(document,resolved(document,given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase(),
-" ",i("code",{children:one.path})," ",summaryOf(one.value)]})},one.place))]},name))})]})}function Webhook({document,operation:{method,path,value}}){let body=object(
-resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path}),
-" ",summaryOf(value)]}),children:()=>i("div",{class:"stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),members(body.content).length>0&&
-i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
+event.currentTarget.value)})})]})}var DESCRIPTION_MAX=5e4;function OperationPanel({isOpen,wanted,...shown}){let{operation:{method,path,value,place:place2}}=shown,title=i($,{children:[i(Badge,{tone:value.
+deprecated===!0?"warn":"accent",children:method.toUpperCase()})," ",i("code",{children:path})," ",i("small",{children:[summaryOf(value),value.deprecated===!0&&"\
+ (deprecated)"]})]});return i(WantedPanel,{isOpen,wanted,mark:{"data-place":place2},title,children:()=>i(Contents,{...shown})})}function Contents({document,api,
+operation,caller}){let{value,parameters}=operation,body=object(resolved(document,value.requestBody)),needs=securityOf(document,operation);return i("div",{class:"\
+body stack",children:[i(Words,{most:DESCRIPTION_MAX,children:value.description}),(text(value.operationId)||needs.length>0)&&i("p",{children:i("small",{children:[
+text(value.operationId)&&i($,{children:["Called ",i("code",{children:text(value.operationId)}),". "]}),needs.length>0&&i($,{children:["Its document asks for: ",
+needs.join(", or "),"."]})]})}),parameters.length>0&&i(Table,{name:"Parameters",heads:["Parameter","In","Type","Meaning"],children:parameters.map((one,index)=>i(
+"tr",{children:[i("th",{scope:"row",children:[i("code",{children:text(one?.name)}),one?.required===!0&&" *",one?.deprecated===!0&&i($,{children:[" ",i(Badge,{tone:"\
+warn",children:"deprecated"})]})]}),i("td",{children:text(one?.in)}),i(Type,{document,value:one}),i("td",{children:i(Words,{children:one?.description})})]},index))}),
+members(body.content).length>0&&i(Folded,{title:`Body${body.required===!0?" *":""}: ${members(body.content).map(([type])=>type).join(", ")}`,children:()=>i("div",
+{class:"stack",children:[i(Words,{children:body.description}),i(Contained,{document,content:body.content,isRequest:!0})]})}),members(value.responses).map(([status,
+given])=>{let answer=object(resolved(document,given));return i(Folded,{title:i($,{children:[i("code",{children:status})," ",text(answer.description).slice(0,200)]}),
+children:()=>i(Response,{document,answer})},status)}),i(Callbacks,{document,callbacks:value.callbacks}),facts.value?.try_it&&operation.method!=="trace"&&i(Folded,
+{title:i("strong",{children:"Try it"}),isKept:!0,children:()=>i(TryOperation,{document,api,operation,caller})})]})}function Table({name,heads,children}){return i(
+"div",{class:"scroll-x",tabIndex:0,role:"group","aria-label":name,children:i("table",{class:"plain",children:[i("thead",{children:i("tr",{children:heads.map(head=>i(
+"th",{scope:"col",children:head},head))})}),i("tbody",{children})]})})}function Type({document,value}){let schema=value?.schema??object(members(value?.content)[0]?.[1]).
+schema;return i("td",{children:[kind(document,schema),limits(document,schema).map((one,index)=>i("span",{children:[" ",i("small",{class:"limit",children:one})]},
+index))]})}function Response({document,answer}){let headers=members(answer.headers),links=members(answer.links);return i("div",{class:"stack",children:[text(answer.
+description).length>200&&i(Words,{children:answer.description}),headers.length>0&&i(Table,{name:"Headers of the response",heads:["Header","Type","Meaning"],children:headers.
+map(([name,given])=>{let header2=object(resolved(document,given));return i("tr",{children:[i("th",{scope:"row",children:[i("code",{children:name}),header2.required===
+!0&&" *"]}),i(Type,{document,value:header2}),i("td",{children:i(Words,{children:header2.description})})]},name)})}),members(answer.content).length>0?i(Contained,
+{document,content:answer.content}):i("p",{children:"No body."}),links.length>0&&i("p",{children:["Leads to: ",links.map(([name,given])=>`${name} ${text(object(resolved(
+document,given)).operationId)}`.trim()).join(", "),"."]})]})}function Contained({document,content,isRequest=!1}){let budget={left:1e3};return i($,{children:members(
+content).map(([type,media])=>i("div",{class:"stack",children:[i("p",{children:i("strong",{children:type})}),object(media).schema!==void 0&&i(Schema,{document,schema:object(
+media).schema,budget}),(object(media).schema!==void 0||object(media).example!==void 0||object(media).examples!==void 0)&&i(Folded,{title:"Examples",children:()=>examplesOf(
+document,media,isRequest).map((one,index)=>i("div",{children:[i("p",{children:one.title}),i("pre",{class:"answer",tabIndex:0,children:one.text})]},index))})]},type))})}
+function Callbacks({document,callbacks}){let named3=members(callbacks);return named3.length===0?null:i("div",{children:[i("p",{children:i("strong",{children:"Ca\
+lls back"})}),i("ul",{class:"schema-members",children:named3.map(([name,given])=>i("li",{children:[i("code",{children:name}),operationsOf(document,resolved(document,
+given)).map(one=>i("div",{children:i("small",{children:[one.method.toUpperCase()," ",i("code",{children:one.path})," ",summaryOf(one.value)]})},one.place))]},name))})]})}
+function Webhook({document,operation:{method,path,value}}){let body=object(resolved(document,value.requestBody));return i(Folded,{title:i($,{children:[i(Badge,{
+tone:"muted",children:method.toUpperCase()})," ",i("code",{children:path})," ",summaryOf(value)]}),children:()=>i("div",{class:"stack",children:[i(Words,{most:DESCRIPTION_MAX,
+children:value.description}),members(body.content).length>0&&i(Contained,{document,content:body.content})]})})}var LEGACY="2025-11-25",MODERN="2026-07-28",META="io.modelcontextprotocol/",CLIENT={name:"tollgate-console",version:"1"},ANSWER_BYTES=1<<20,PAGES_MAX=10,Refused=class extends Error{constructor(exchange){
 super(exchange.fault||`It answered ${exchange.tried.status}.`);this.exchange=exchange}exchange};var McpClient=class{constructor(transport){this.transport=transport}transport;session=null;version=null;ids=0;async ask(method,params,name){return this.version||
 await this.begin(),this.send(method,params,name)}async list(method,member){let entries=[],cursor;for(let page=0;page<PAGES_MAX;page+=1){let exchange=await this.
 ask(method,cursor===void 0?{}:{cursor:JSON.stringify(cursor)});if(exchange.message?.error?.code===-32601)return entries;if(!exchange.message?.result)throw new Refused(

@@ -1,11 +1,12 @@
 // A GraphQL schema for people: its operations first, then its types, each with fields, arguments and what is deprecated. Types lead to each other.
 // It is hostile input: everything has a bound, and what is folded is made when somebody opens it.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { link, route } from "../route";
 import { Badge, Empty, Field, Note, Panel } from "../ui/bits";
 import { type Argument, type ReadSchema, type SchemaField, type SchemaType, nameIn, readSchema } from "./graphql_schema";
 import { Folded, Words } from "./schema";
+import { WantedPanel } from "./wanted_panel";
 
 /** Types that are listed at once; a search finds the others. */
 const LISTED_MAX = 300;
@@ -68,25 +69,14 @@ function Types({ schema, at: [product, api] }: { schema: ReadSchema; at: [string
 interface Known { has: (name: string) => boolean; to: (name: string) => string; follow: () => void }
 
 function TypePanel({ type, known, isOpen, wanted }: { type: SchemaType; known: Known; isOpen: boolean; wanted: number | null }) {
-  const element = useRef<HTMLDetailsElement>(null);
-  const [open, setOpen] = useState(isOpen);
-  const [wasOpen, note] = useState(isOpen);
-  useEffect(() => {
-    if (wanted === null || !element.current) return;
-    element.current.open = true;
-    element.current.scrollIntoView({ block: "start" });
-    element.current.querySelector("summary")?.focus({ preventScroll: true });
-  }, [wanted]);
   return (
-    <details class="panel operation" ref={element} open={open} data-type={type.name} onToggle={(event) => { if (event.target === event.currentTarget) { setOpen(event.currentTarget.open); note(true); } }}>
-      <summary><h3><Badge tone="accent">{type.kind}</Badge> <code>{type.name}</code></h3></summary>
-      {wasOpen && <div class="body stack">
+    <WantedPanel isOpen={isOpen} wanted={wanted} mark={{ "data-type": type.name }} title={<><Badge tone="accent">{type.kind}</Badge> <code>{type.name}</code></>}>{() => (
+      <div class="body stack">
         <Words>{type.description}</Words>
         {type.members.length > 0 && <p>{type.kind === "union" ? "One of " : "Has the fields of "}{type.members.map((name, index) => <span key={name}>{index > 0 && ", "}<TypeLink type={name} known={known} /></span>)}.</p>}
         {type.fields.length > 0 && <ul class="schema-members">{withFewArguments(type.fields).map((field, index) => <FieldEntry key={index} field={field} known={known} />)}</ul>}
         {type.fields.length === 0 && type.members.length === 0 && !type.description && <p>Nothing more is said of it.</p>}
-      </div>}
-    </details>
+      </div>)}</WantedPanel>
   );
 }
 

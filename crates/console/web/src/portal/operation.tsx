@@ -2,7 +2,6 @@
 
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge } from "../ui/bits";
 import type { Caller } from "./caller";
 import { examplesOf } from "./example";
@@ -12,30 +11,17 @@ import { Folded, Schema, Words } from "./schema";
 import { kind, limits } from "./shape";
 import { facts, type Api } from "./state";
 import { TryOperation } from "./try";
+import { WantedPanel } from "./wanted_panel";
 
 /** Characters of what is said of an operation. */
 const DESCRIPTION_MAX = 50_000;
 
 interface Shown { document: Json; api: Api; operation: Operation; caller: Signal<Caller> }
 
-/** `wanted` counts how often a link has led to it, and is `null` if another one is wanted: it is opened, and comes into sight. */
 export function OperationPanel({ isOpen, wanted, ...shown }: Shown & { isOpen: boolean; wanted: number | null }) {
-  const element = useRef<HTMLDetailsElement>(null);
-  const [open, setOpen] = useState(isOpen);
-  const [wasOpen, note] = useState(isOpen);
-  useEffect(() => {
-    if (wanted === null || !element.current) return;
-    element.current.open = true;
-    element.current.scrollIntoView({ block: "start" });
-    element.current.querySelector("summary")?.focus({ preventScroll: true });
-  }, [wanted]);
   const { operation: { method, path, value, place } } = shown;
-  return (
-    <details class="panel operation" ref={element} open={open} data-place={place} onToggle={(event) => { if (event.target === event.currentTarget) { setOpen(event.currentTarget.open); note(true); } }}>
-      <summary><h3><Badge tone={value.deprecated === true ? "warn" : "accent"}>{method.toUpperCase()}</Badge> <code>{path}</code> <small>{summaryOf(value)}{value.deprecated === true && " (deprecated)"}</small></h3></summary>
-      {wasOpen && <Contents {...shown} />}
-    </details>
-  );
+  const title = <><Badge tone={value.deprecated === true ? "warn" : "accent"}>{method.toUpperCase()}</Badge> <code>{path}</code> <small>{summaryOf(value)}{value.deprecated === true && " (deprecated)"}</small></>;
+  return <WantedPanel isOpen={isOpen} wanted={wanted} mark={{ "data-place": place }} title={title}>{() => <Contents {...shown} />}</WantedPanel>;
 }
 
 function Contents({ document, api, operation, caller }: Shown) {

@@ -30,7 +30,7 @@ DOCS_ARGS ?=
 BENCH = $${CARGO_TARGET_DIR:-target}/release/tollgate-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models model-cases waf-engines bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance keycloak
+.PHONY: help run build web release dist dist-check upgrade-check docs test test-deps check fmt bench bench-build bench-peers bench-tls bench-streams bench-memory bench-reload bench-keys bench-auth bench-million bench-endpoints bench-observe bench-instructions bench-console bench-redis bench-plugins bench-models bench-mcp model-cases waf-engines bench-cache attack smuggling structure fuzz-short deploy-check bench-bodies bench-configuration conformance keycloak
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,6 +140,10 @@ bench-plugins: release ## CPU per request with hooks in WebAssembly, JavaScript 
 
 bench-models: bench-build ## CPU per stream of a language model, passed and translated, time to the first token, memory of open streams (MODELS_ARGS)
 	python3 bench/models.py $(MODELS_ARGS)
+
+bench-mcp: release ## memory for each open event stream of the Model Context Protocol (MCP_ARGS="--open 1000")
+	@scripts/test-deps.sh bench
+	python3 bench/mcp_streams.py $(MCP_ARGS)
 
 waf-engines: ## the Core Rule Set's tests, and CPU time, by level: this engine beside ModSecurity and Coraza (WAF_ARGS="--rounds 0")
 	@scripts/test-deps.sh waf

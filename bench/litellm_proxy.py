@@ -15,14 +15,14 @@ ENVIRONMENT = {
 }
 
 
-def start(rig: Rig, program: pathlib.Path, config: dict) -> Server:
+def start(rig: Rig, program: pathlib.Path, config: dict, name: str = "litellm") -> Server:
     """Starts the proxy, with a worker for each of the gateway's CPUs."""
     port = rig.free_port()
-    file = rig.file("litellm.yaml", json.dumps(config))
+    file = rig.file(f"{name}.yaml", json.dumps(config))
     argv = [program.absolute(), "--config", file, "--host", HOST, "--port", port, "--num_workers", rig.threads]
-    child = rig.start("litellm", argv, env=ENVIRONMENT, gateway=True)
-    server = Server("litellm", child, port)
-    rig.await_answer("litellm", child, server.url("/health/liveliness"), seconds=900)
+    child = rig.start(name, argv, env=ENVIRONMENT, gateway=True)
+    server = Server(name, child, port)
+    rig.await_answer(name, child, server.url("/health/liveliness"), seconds=900)
     return server
 
 

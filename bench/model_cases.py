@@ -9,65 +9,22 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import http.client
 import json
 import pathlib
-import threading
 import time
 from collections.abc import Iterator
 
 import litellm_proxy
-import model_provider
 import rig as bench
+from model_budgets import ALONE, BUDGET, CLIENTS, GATEWAYS, TOGETHER, Spent, spend, spend_together
+from model_gateways import PAIRS, QUESTION, Gateway, start_litellm, start_tollgate
 from model_judges import (
     Answer, Judge, Judgement, is_answered, is_called, is_large, is_whole, learns, names_it, result_goes_back, told_as,
 )
-from model_provider import ARGUMENTS, KEY, Provider
-from rig import Rig, Server
+from model_provider import ARGUMENTS, Provider
+from rig import Rig
 
-QUESTION = [{"role": "user", "content": "Hi"}]
 TOOLS = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {"place": {"type": "string"}}}}}]
-# A token of an answer costs a tenth of a cent, a prompt nothing. The budget is that of 50 answers.
-TOKEN_USD, BUDGET_USD, CLIENTS = 0.001, 5.0, 10
-# The budgets: how their clients ask, and what the provider tells of tokens.
-BUDGETS = {
-    "w-budget": "whole answers",
-    "s-budget": "streams",
-    "h-budget": "streams whose clients leave after 20 tokens",
-    "n-budget-negative": "a provider that tells negative usage",
-    "u-budget-absent": "a provider that tells no usage",
-}
-PAIRS = {"pair-status": "o-status-500", "pair-silent": "o-silent"}
-
-
-@dataclasses.dataclass
-class Gateway:
-    """One of the two, and where its models are; budgets are below paths of their own at one of them."""
-
-    name: str
-    server: Server
-    prefix: str = ""
-    has_budget_apis: bool = False
-
-    def connect(self, body: dict, prefix: str | None = None) -> http.client.HTTPConnection:
-        connection = http.client.HTTPConnection(bench.HOST, self.server.port, timeout=60)
-        path = f"{self.prefix if prefix is None else prefix}/v1/chat/completions"
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "Authorization": "Bearer sk-client"})
-        return connection
-
-    def ask(self, body: dict, prefix: str | None = None) -> Answer:
-        try:
-            response = self.connect(body, prefix).getresponse()
-        except (OSError, http.client.HTTPException):
-            return Answer(0, {}, "", True)
-        lines = {name.lower(): value for name, value in response.getheaders()}
-        try:
-            text, is_cut = response.read(), False
-        except http.client.IncompleteRead as cut:
-            text, is_cut = cut.partial, True
-        except OSError:
-            text, is_cut = b"", True
-        return Answer(response.status, lines, text.decode(errors="replace"), is_cut)
 
 
 @dataclasses.dataclass
@@ -150,78 +107,9 @@ def leaves(gateway: Gateway, provider: Provider, model: str) -> Judgement:
     return False, "not within 5 seconds"
 
 
-def spend(gateway: Gateway, provider: Provider, model: str) -> float:
-    """What is spent of a budget by clients that ask until they are refused, as a share of it."""
-    prefix = f"/{model}" if gateway.has_budget_apis else None
-    body = {"model": model, "messages": QUESTION, "max_tokens": model_provider.TOKENS, "stream": model[0] in "sh"}
-    before = provider.of(model).tokens
-
-    def client() -> None:
-        for _ in range(40):
-            if model[0] != "h":
-                if gateway.ask(body, prefix).status != 200:
-                    return
-                continue
-            connection = gateway.connect(body, prefix)
-            response = connection.getresponse()
-            if response.status != 200:
-                return
-            said = b""
-            while said.count(b"word") < 20 and (piece := response.read1(4096)):
-                said += piece
-            response.close()
-            connection.close()
-
-    clients = [threading.Thread(target=client) for _ in range(CLIENTS)]
-    for running in clients:
-        running.start()
-    for running in clients:
-        running.join()
-    time.sleep(1)
-    return (provider.of(model).tokens - before) * TOKEN_USD / BUDGET_USD
-
-
 def models() -> list[str]:
     """The names that clients write, but for those with a second provider."""
     return sorted({case.model for case in cases()} - set(PAIRS) | {"o-endless", "a-endless", "o-plain"})
-
-
-def start_tollgate(rig: Rig, binary: pathlib.Path, provider: Provider) -> Gateway:
-    kinds = {"o": "openai", "a": "anthropic", "g": "gemini", "first": "openai", "spare": "openai"}
-    bases = {"openai": "/v1", "anthropic": "/v1", "gemini": "/v1beta"}
-    known = {name: {"name": name, "kind": kind, "url": provider.url + bases[kind], "key": KEY} for name, kind in kinds.items()}
-    providers = [one | {"models": [f"{name}-*"]} for name, one in known.items()]
-    targets = {pair: [{"provider": "first", "model": first}, {"provider": "spare", "model": "o-plain"}] for pair, first in PAIRS.items()}
-    pairs = [{"name": pair, "targets": list_} for pair, list_ in targets.items()]
-    definitions = {"models": {"providers": providers, "models": pairs}}
-    for model in BUDGETS:
-        budget = {"name": "all", "max": BUDGET_USD, "unit": "usd", "per": "month"}
-        price = {"model": model, "input": 0, "output": TOKEN_USD * 1_000_000}
-        definitions[model] = {"providers": [known["o"] | {"models": [model]}], "budgets": [budget], "prices": [price]}
-    apis = [bench.api_definition("plain", "/plain/", provider.url + "/")]
-    for api_id, llm in definitions.items():
-        api = bench.api_definition(api_id, f"/{api_id}/", "")
-        del api["proxy"]["target_url"]
-        apis.append(api | {"tollgate": {"llm": llm}})
-    return Gateway("Tollgate", bench.tollgate_gateway(rig, binary, apis, "/plain/"), "/models", True)
-
-
-def start_litellm(rig: Rig, program: pathlib.Path, provider: Provider) -> Gateway:
-    kinds = {"o": ("openai", "/v1"), "a": ("anthropic", ""), "g": ("gemini", "/v1beta")}
-
-    def deployment(name: str, model: str, **more: object) -> dict:
-        kind, base = kinds.get(model[0], kinds["o"])
-        parameters = {"model": f"{kind}/{model}", "api_base": provider.url + base, "api_key": KEY}
-        return {"model_name": name, "litellm_params": parameters | more}
-
-    deployments = [deployment(name, name) for name in models()] + [deployment(pair, first) for pair, first in PAIRS.items()]
-    costs = {"input_cost_per_token": 0, "output_cost_per_token": TOKEN_USD}
-    deployments += [deployment(name, name, max_budget=BUDGET_USD, budget_duration="30d", **costs) for name in BUDGETS]
-    config = {
-        "model_list": deployments,
-        "router_settings": {"num_retries": 0, "disable_cooldowns": True, "fallbacks": [{pair: ["o-plain"]} for pair in PAIRS]},
-    }
-    return Gateway("LiteLLM", litellm_proxy.start(rig, program, config))
 
 
 def judged(gateway: Gateway, provider: Provider) -> dict[tuple[str, str], Judgement]:
@@ -236,24 +124,40 @@ def main() -> int:
     args = arguments()
     facts = bench.circumstances(args.binary)
     bench.print_circumstances(facts)
-    found, spent, versions = {}, {}, {}
-    # One process each: LiteLLM's keep budgets for themselves.
+    found, spent, together = {}, {}, {}
+    names, budgets = models(), dict.fromkeys(ALONE, BUDGET)
     with Rig(threads=1) as rig:
-        for start, program in ((start_tollgate, args.binary), (start_litellm, args.litellm)):
+        for name, program in (("Tollgate", args.binary), ("LiteLLM", args.litellm)):
             if program is None:
                 continue
             provider = Provider()
-            gateway = start(rig, program, provider)
-            found[gateway.name] = judged(gateway, provider)
-            spent[gateway.name] = {words: spend(gateway, provider, model) for model, words in BUDGETS.items()}
+            if name == "Tollgate":
+                gateway = start_tollgate(rig, program, provider, budgets)
+            else:
+                gateway = start_litellm(rig, program, provider, budgets, names)
+                name = f"LiteLLM {litellm_proxy.version(program)}"
+            found[name] = judged(gateway, provider)
+            spent[name] = {words: spend([gateway], provider, model, BUDGET) for model, words in ALONE.items()}
             rig.stop(gateway.server)
-        if args.litellm:
-            versions["LiteLLM"] = litellm_proxy.version(args.litellm)
-    report(found, spent, versions)
+            if gateway.has_budget_apis:
+                start = lambda process, redis, budgets: start_tollgate(  # noqa: E731
+                    rig, program, provider, budgets, process, {"storage": {"host": bench.HOST, "port": redis.port}}
+                )
+            else:
+                start = lambda process, redis, budgets: start_litellm(  # noqa: E731
+                    rig, program, provider, budgets, [], process, redis
+                )
+            together[name] = spend_together(rig, start, provider)
+    report(found, spent, together)
     if args.json:
         lists = {name: [[*case, *judgement] for case, judgement in told.items()] for name, told in found.items()}
-        args.json.write_text(json.dumps({"run": facts, "versions": versions, "cases": lists, "spent": spent}, indent=1) + "\n")
-    is_right = all(is_yes for is_yes, _ in found["Tollgate"].values()) and all(share <= 1 for share in spent["Tollgate"].values())
+        budgets = {
+            "alone": {name: {words: dataclasses.asdict(one) for words, one in told.items()} for name, told in spent.items()},
+            "together": {name: {words: dataclasses.asdict(one) for words, one in told.items()} for name, told in together.items()},
+        }
+        args.json.write_text(json.dumps({"run": facts, "cases": lists, "spent": budgets}, indent=1) + "\n")
+    own = [*spent["Tollgate"].values(), *together["Tollgate"].values()]
+    is_right = all(is_yes for is_yes, _ in found["Tollgate"].values()) and all(one.share <= 1 for one in own)
     return 0 if is_right else 1
 
 
@@ -265,19 +169,23 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def report(found: dict, spent: dict, versions: dict) -> None:
+def report(found: dict, spent: dict[str, dict[str, Spent]], together: dict[str, dict[str, Spent]]) -> None:
     names = list(found)
-    heads = [f"{name} {versions.get(name, '')}".strip() for name in names]
+    heads = " | ".join(names)
     group = None
     for case in found[names[0]]:
         if case[0] != group:
             group = case[0]
-            print(f"\n| {group} | {' | '.join(heads)} |\n|---|{'---|' * len(names)}")
+            print(f"\n| {group} | {heads} |\n|---|{'---|' * len(names)}")
         told = (found[name][case] for name in names)
         print(f"| {case[1]} | {' | '.join(('yes: ' if is_yes else 'no: ') + words for is_yes, words in told)} |")
-    print(f"\n| spent of a budget by {CLIENTS} clients at a time | {' | '.join(heads)} |\n|---|{'---|' * len(names)}")
-    for words in BUDGETS.values():
-        print(f"| {words} | {' | '.join(f'{spent[name][words]:.2f}' for name in names)} |")
+    print(f"\n| spent of a budget by {CLIENTS} clients at a time | {heads} |\n|---|{'---|' * len(names)}")
+    for words in ALONE.values():
+        print(f"| {words} | {' | '.join(f'{spent[name][words].share:.2f}' for name in names)} |")
+    print(f"\n| the same at {GATEWAYS} gateways on one Redis, and its round trips for a request | {heads} |\n|---|{'---|' * len(names)}")
+    for words in TOGETHER.values():
+        told = (together[name][words] for name in names)
+        print(f"| {words} | {' | '.join(f'{one.share:.2f}, {one.trips:.3f}' for one in told)} |")
     for name in names:
         print(f"\n{name}: {sum(is_yes for is_yes, _ in found[name].values())} of {len(found[name])} answers are yes")
 

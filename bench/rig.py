@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import platform
+import random
 import re
 import resource
 import secrets
@@ -106,13 +107,13 @@ class Rig:
             server.child.wait()
 
     def free_port(self) -> int:
+        """A port below those that the system gives to sockets that ask for any, such as connections of load generators."""
         while True:
+            port = random.randrange(10_000, 32_000)
             with socket.socket() as probe:
-                probe.bind((HOST, 0))
-                port = probe.getsockname()[1]
-            if port not in self.ports:
-                self.ports.add(port)
-                return port
+                if port not in self.ports and probe.connect_ex((HOST, port)) != 0:
+                    self.ports.add(port)
+                    return port
 
     def start(self, name: str, argv: list, *, env: dict | None = None, gateway: bool = False) -> subprocess.Popen:
         cpus = self.gateway_cpus if gateway else self.other_cpus

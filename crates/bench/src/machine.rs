@@ -4,6 +4,7 @@
 mod agent;
 mod link;
 mod order;
+mod ports;
 mod process;
 mod program;
 mod records;

@@ -144,6 +144,7 @@ impl<'t> Estimation<'t> {
                 self.text(&part.text);
                 self.text(part.redacted.as_deref().unwrap_or_default());
             }
+            Part::Citation(_) => {}
         }
     }
 }

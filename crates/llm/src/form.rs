@@ -79,6 +79,8 @@ pub enum Part {
     ToolResult(ToolResult),
     /// What the model thought.
     Reasoning(ReasoningPart),
+    /// Where what the text before it says comes from; in answers alone.
+    Citation(Citation),
 }
 
 /// A call of a tool.
@@ -116,6 +118,25 @@ pub struct ReasoningPart {
     pub signature: Option<String>,
     /// The thought in a form that only the provider reads; then there is no text.
     pub redacted: Option<String>,
+}
+
+/// The citations that belong to the text at this place of an answer's parts.
+pub(crate) fn citations_of(parts: &[Part], at: usize) -> Vec<&Citation> {
+    let behind = parts.get(at + 1..).unwrap_or_default().iter();
+    behind.map_while(|part| if let Part::Citation(citation) = part { Some(citation) } else { None }).collect()
+}
+
+/// Where something that an answer says comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// The page.
+    pub url: String,
+    /// Its title; may be empty.
+    pub title: String,
+    /// What is said: from this letter of all texts of the answer, counted from 0.
+    pub start: u64,
+    /// To this one, which is not part of it.
+    pub end: u64,
 }
 
 /// Where bytes of a picture or document are.
@@ -378,6 +399,8 @@ pub enum Event {
     },
     /// More text.
     TextDelta(String),
+    /// Where something in the text comes from. The open part is text, perhaps without a delta.
+    Citation(Citation),
     /// More of a thought.
     ReasoningDelta(String),
     /// The proof of the thought.

@@ -158,6 +158,8 @@ impl ReplyBuilder {
                 Some(Part::Text(text)) => text.push_str(&more),
                 _ => self.push(Part::Text(more)),
             },
+            // Behind it, a text goes on in a part of its own.
+            Event::Citation(citation) => self.push(Part::Citation(citation)),
             Event::ReasoningDelta(more) => match self.open() {
                 Some(Part::Reasoning(part)) => part.text.push_str(&more),
                 _ => self.push(Part::Reasoning(ReasoningPart { text: more, ..ReasoningPart::default() })),
@@ -201,7 +203,9 @@ impl ReplyBuilder {
 pub fn replayed(reply: &Reply) -> Vec<Event> {
     let usage = Some(reply.usage);
     let mut events = vec![Event::Begin { id: reply.id.clone(), model: reply.model.clone(), usage }];
+    let mut is_text = false;
     for part in &reply.parts {
+        let is_behind_text = std::mem::replace(&mut is_text, matches!(part, Part::Text(_) | Part::Citation(_)));
         match part {
             Part::Text(text) => events.push(Event::TextDelta(text.clone())),
             Part::Reasoning(ReasoningPart { redacted: Some(data), .. }) => events.push(Event::Redacted(data.clone())),
@@ -212,6 +216,13 @@ pub fn replayed(reply: &Reply) -> Vec<Event> {
             Part::ToolCall(call) => {
                 events.push(Event::ToolBegin { id: call.id.clone(), name: call.name.clone(), signature: call.signature.clone() });
                 events.push(Event::ToolDelta(call.arguments.clone()));
+            }
+            Part::Citation(citation) => {
+                // It belongs to the text before it, which has ended below.
+                if is_behind_text {
+                    events.pop();
+                }
+                events.push(Event::Citation(citation.clone()));
             }
             Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => continue,
         }

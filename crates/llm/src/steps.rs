@@ -1,9 +1,9 @@
 //! The events of one stream in an order that every client can be told: a beginning, parts one after the other, usage, one end.
 
-use crate::form::{Event, Fault, Stop, Usage};
+use crate::form::{Citation, Event, Fault, Stop, Usage};
 use crate::json::{JsonObject, split_half};
 
-/// Most parts of one answer: each costs clients and providers an item of a list.
+/// Most parts and citations of one answer: each costs clients and providers an item of a list.
 const PARTS_MAX: usize = 10_000;
 
 /// What is open in a stream.
@@ -23,6 +23,8 @@ pub(crate) struct Steps {
     /// Half of a surrogate pair with which the last text ended: the other half may come with the next.
     half: Option<[u8; 3]>,
     parts: usize,
+    /// Letters of all texts.
+    letters: u64,
     has_calls: bool,
     usage: Option<Usage>,
     stop: Option<Stop>,
@@ -54,13 +56,17 @@ impl Steps {
             return true;
         }
         self.close();
+        self.open = Some(part);
+        self.counts_one()
+    }
+
+    /// Counts a part or a citation; false if there are too many.
+    fn counts_one(&mut self) -> bool {
         self.parts += 1;
         if self.parts > PARTS_MAX {
             self.fault(Fault::broken("it has too many parts"));
-            return false;
         }
-        self.open = Some(part);
-        true
+        self.parts <= PARTS_MAX
     }
 
     /// The open part is complete.
@@ -76,8 +82,21 @@ impl Steps {
     /// More text.
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() && !self.is_over && self.open(OpenPart::Text) {
+            self.letters += text.chars().count() as u64;
             self.events.push(Event::TextDelta(text.to_owned()));
         }
+    }
+
+    /// Where something in the text comes from.
+    pub(crate) fn citation(&mut self, citation: Citation) {
+        if !self.is_over && self.open(OpenPart::Text) && self.counts_one() {
+            self.events.push(Event::Citation(citation));
+        }
+    }
+
+    /// Letters of all texts so far.
+    pub(crate) fn letters(&self) -> u64 {
+        self.letters
     }
 
     /// More text: a member that is a string. A letter may be split over two.

@@ -305,6 +305,8 @@ impl Relay {
                 Event::Fault(fault) => {
                     self.is_over = true;
                     self.tally.outcome = LlmOutcome::Broken;
+                    // What came of an event that is not whole, or too large, was generated too.
+                    self.tally.text_bytes += stream.reader.held_bytes() as u64;
                     if self.tally.reason.is_empty() {
                         self.tally.reason = reason_of(fault.kind).to_owned();
                     }

@@ -2,6 +2,7 @@
 //! standard output. When the connection ends, so do its programs, and its files are removed.
 
 use super::order::{AgentOrder, AgentReply, MachineDescription, clock_ms};
+use super::ports::OwnPorts;
 use super::process::PinnedProcess;
 use super::records;
 use super::sinks::Sinks;
@@ -13,7 +14,7 @@ use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -25,6 +26,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Agent {
     processes: BTreeMap<u32, PinnedProcess>,
     sinks: Option<Sinks>,
+    ports: OwnPorts,
     /// Directories that it has made.
     made: Vec<PathBuf>,
 }
@@ -76,7 +78,7 @@ impl Agent {
         Ok(match order {
             AgentOrder::Describe => AgentReply::Description(Box::new(MachineDescription::gather())),
             AgentOrder::Clock => AgentReply::Clock(clock_ms()),
-            AgentOrder::FreePort => AgentReply::Port(free_port()?),
+            AgentOrder::FreePort => AgentReply::Port(self.ports.free()?),
             AgentOrder::Listens { port } => AgentReply::Count(u64::from(listens(port))),
             AgentOrder::Find { program } => AgentReply::Text(find(&program)?),
             AgentOrder::IsFile(path) => AgentReply::Count(u64::from(path.is_file())),
@@ -146,11 +148,6 @@ impl Drop for Agent {
             let _ = fs::remove_dir_all(directory);
         }
     }
-}
-
-fn free_port() -> Result<u16, String> {
-    let failed = |error: io::Error| format!("no free port: {error}");
-    Ok(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(failed)?.local_addr().map_err(failed)?.port())
 }
 
 fn listens(port: u16) -> bool {

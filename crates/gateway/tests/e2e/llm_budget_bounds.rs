@@ -180,3 +180,30 @@ fn prompts_are_counted_where_their_model_s_vocabulary_is_there() {
     let log = gateway.log();
     assert!(log.contains("tollgate.tokenizers[0]") && log.contains("line 1 is no token in base64 with its rank"), "{log}");
 }
+
+/// A provider that resets, or whose events nobody can read, has generated what it sent of them.
+#[test]
+fn half_an_event_is_paid() {
+    let upstream = Upstream::start(|_| {
+        let event = |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
+        let usage = json!({"input_tokens": 5, "output_tokens": 1});
+        let message = json!({"id": "a", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": usage});
+        let text = [
+            event(json!({"type": "message_start", "message": message})),
+            event(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})),
+            event(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "word "}})),
+            format!(
+                r#"data: {{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{}"#,
+                "word ".repeat(600)
+            ),
+        ];
+        reply("200 OK", &[EVENTS], &text.concat())
+    });
+    let budgets = json!([{"name": "all", "max": 5_000, "unit": "tokens", "per": "month"}]);
+    let provider = json!([{"name": "p", "kind": "anthropic", "url": upstream.url(), "key": "k", "models": ["*"]}]);
+    let definition = models("m", &upstream, json!({"budgets": budgets, "providers": provider}));
+    let gateway = Setup::new(json!({})).api(definition).start();
+    let answer = chat(&gateway, "", json!({"stream": true, "max_tokens": 2_000}));
+    assert!(answer.text().contains("error"), "{answer}");
+    eventually("half an event is paid", || (900.0..2_100.0).contains(&spent(&gateway, "api", "all")));
+}

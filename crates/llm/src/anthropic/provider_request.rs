@@ -224,6 +224,7 @@ fn write_part(content: &mut ArrayOut, part: &Part) -> Result<(), Unsupported> {
             }),
             (None, None) => {}
         },
+        Part::Citation(_) => {}
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{stop_name, stop_of};
 use crate::answer::AnswerContext;
-use crate::form::{Fault, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
+use crate::form::{Citation, Fault, Part, ReasoningPart, Reply, Stop, ToolCall, Usage, citations_of};
 use crate::json::{ArrayOut, JsonNode, JsonObject, ObjectOut, is_object_text, object};
 
 /// Reads a provider's answer.
@@ -131,7 +131,9 @@ pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Result<Vec<u
         out.text("type", "message");
         out.text("role", "assistant");
         out.text("model", answer.model(&reply.model));
-        out.array("content", |content| reply.parts.iter().try_for_each(|part| write_block(content, part, reply.stop)))?;
+        out.array("content", |content| {
+            (0..reply.parts.len()).try_for_each(|at| write_block(content, &reply.parts, at, reply.stop))
+        })?;
         out.text("stop_reason", stop_name(reply.stop));
         for name in UNTOLD {
             out.null(name);
@@ -142,13 +144,16 @@ pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Result<Vec<u
     Ok(body)
 }
 
-fn write_block(content: &mut ArrayOut, part: &Part, stop: Stop) -> Result<(), Fault> {
+fn write_block(content: &mut ArrayOut, parts: &[Part], at: usize, stop: Stop) -> Result<(), Fault> {
+    let Some(part) = parts.get(at) else { return Ok(()) };
     match part {
         Part::Text(text) => content.object(|block| {
             block.text("type", "text");
             block.text("text", text);
             // No client takes exception to an empty list; some do to null.
-            block.array("citations", |_| {});
+            block.array("citations", |list| {
+                citations_of(parts, at).into_iter().for_each(|citation| list.object(|out| write_citation(out, citation)));
+            });
         }),
         Part::Reasoning(part) => content.object(|block| match &part.redacted {
             Some(data) => {
@@ -177,7 +182,16 @@ fn write_block(content: &mut ArrayOut, part: &Part, stop: Stop) -> Result<(), Fa
                 block.raw("caller", DIRECT);
             });
         }
-        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => {}
+        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) | Part::Citation(_) => {}
     }
     Ok(())
+}
+
+/// Where something in a text comes from. What the page says there, and Anthropic's own mark of it, nobody has told.
+pub(super) fn write_citation(out: &mut ObjectOut, citation: &Citation) {
+    out.text("type", "web_search_result_location");
+    out.text("url", &citation.url);
+    out.text("title", &citation.title);
+    out.text("cited_text", "");
+    out.text("encrypted_index", "");
 }

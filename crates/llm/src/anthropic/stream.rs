@@ -1,7 +1,7 @@
 //! A stream for a client: named events, each with its type in its data too.
 
 use super::fault::write_fault;
-use super::reply::{DIRECT, UNTOLD, write_usage};
+use super::reply::{DIRECT, UNTOLD, write_citation, write_usage};
 use super::stop_name;
 use crate::answer::AnswerContext;
 use crate::form::{Event, Usage};
@@ -39,11 +39,12 @@ impl MessagesStream {
                 self.begin(id, model, out);
             }
             Event::TextDelta(text) => {
-                self.open(OpenBlock::Text, out, |block| {
-                    block.text("type", "text");
-                    block.text("text", "");
-                });
+                self.open_text(out);
                 self.delta(out, "text_delta", "text", text);
+            }
+            Event::Citation(citation) => {
+                self.open_text(out);
+                self.change(out, "citations_delta", |delta| delta.object("citation", |out| write_citation(out, citation)));
             }
             Event::ReasoningDelta(text) => {
                 self.open_thinking(out);
@@ -103,6 +104,13 @@ impl MessagesStream {
         });
     }
 
+    fn open_text(&mut self, out: &mut Vec<u8>) {
+        self.open(OpenBlock::Text, out, |block| {
+            block.text("type", "text");
+            block.text("text", "");
+        });
+    }
+
     fn open_thinking(&mut self, out: &mut Vec<u8>) {
         self.open(OpenBlock::Thinking, out, |block| {
             block.text("type", "thinking");
@@ -126,11 +134,16 @@ impl MessagesStream {
     }
 
     fn delta(&self, out: &mut Vec<u8>, kind: &str, member: &str, text: &str) {
+        self.change(out, kind, |delta| delta.text(member, text));
+    }
+
+    /// The open block grows.
+    fn change(&self, out: &mut Vec<u8>, kind: &str, write: impl FnOnce(&mut ObjectOut)) {
         write_event(out, "content_block_delta", |event| {
             event.whole("index", self.blocks);
             event.object("delta", |delta| {
                 delta.text("type", kind);
-                delta.text(member, text);
+                write(delta);
             });
         });
     }

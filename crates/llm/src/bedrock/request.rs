@@ -186,7 +186,7 @@ fn write_part(content: &mut ArrayOut, part: &Part, at: usize) -> Result<(), Unsu
                 out.raw("input", &call.arguments);
             });
         }),
-        Part::ToolResult(_) => {}
+        Part::ToolResult(_) | Part::Citation(_) => {}
         Part::Reasoning(part) => match (&part.redacted, &part.signature) {
             (Some(data), _) => content.object(|out| out.object("reasoningContent", |out| out.text("redactedContent", data))),
             (None, Some(signature)) => content.object(|out| {

@@ -41,6 +41,10 @@ fn write_body(out: &mut ObjectOut, ask: &Ask) -> Result<(), Unsupported> {
             Some(ToolChoice::Named(_)) => return Err(Unsupported::new("tool_choice", "Cohere cannot be told which tool to call")),
         }
     }
+    // What tools said would be cited by the number of the call, for which clients' APIs have no counterpart.
+    if ask.messages.iter().flat_map(|message| &message.parts).any(|part| matches!(part, Part::ToolResult(_))) {
+        out.object("citation_options", |options| options.text("mode", "OFF"));
+    }
     out.whole_if("max_tokens", ask.output_tokens_max);
     out.number_if("temperature", ask.temperature);
     out.number_if("p", ask.top_p);

@@ -159,7 +159,7 @@ fn write_part(parts: &mut ArrayOut, part: &Part, wants_proof: &mut bool) -> Resu
                 }
             }
         }
-        Part::Reasoning(_) => {}
+        Part::Reasoning(_) | Part::Citation(_) => {}
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::proof::Proof;
 use crate::answer::AnswerContext;
-use crate::form::{Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
+use crate::form::{Citation, Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
 use crate::json::{ArrayOut, ObjectOut, is_object_text, object};
 
 /// The end of an answer: why, and what it took.
@@ -16,7 +16,8 @@ pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Result<Vec<u
     let mut body = Vec::new();
     let names = (answer.model(&reply.model), &*answer.id(&reply.id, ""));
     let parts = |out: &mut ArrayOut| reply.parts.iter().try_for_each(|part| write_part(out, part, reply.stop));
-    write_answer(&mut body, names, parts, Some((reply.stop, &reply.usage)))?;
+    let citations = reply.parts.iter().filter_map(|part| if let Part::Citation(citation) = part { Some(citation) } else { None });
+    write_answer(&mut body, names, parts, &citations.collect::<Vec<_>>(), Some((reply.stop, &reply.usage)))?;
     Ok(body)
 }
 
@@ -25,6 +26,7 @@ pub(super) fn write_answer<E>(
     body: &mut Vec<u8>,
     (model, id): (&str, &str),
     parts: impl FnOnce(&mut ArrayOut) -> Result<(), E>,
+    citations: &[&Citation],
     end: Option<AnswerEnd>,
 ) -> Result<(), E> {
     object(body, |out| {
@@ -37,6 +39,11 @@ pub(super) fn write_answer<E>(
                 })?;
                 if let Some((stop, _)) = end {
                     candidate.text("finishReason", stop_name(stop));
+                }
+                if !citations.is_empty() {
+                    candidate.object("citationMetadata", |metadata| {
+                        metadata.array("citationSources", |list| citations.iter().for_each(|one| write_citation(list, one)));
+                    });
                 }
                 candidate.whole("index", 0);
                 Ok(())
@@ -84,9 +91,19 @@ fn write_part(parts: &mut ArrayOut, part: &Part, stop: Stop) -> Result<(), Fault
         }
         Part::Reasoning(part) => write_thought(parts, &part.text, part.signature.clone().map(Proof::Signature).as_ref()),
         Part::ToolCall(call) => write_call(parts, call, stop)?,
-        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => {}
+        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) | Part::Citation(_) => {}
     }
     Ok(())
+}
+
+/// Where a text comes from. The places of this API are bytes, which nobody has told.
+fn write_citation(list: &mut ArrayOut, citation: &Citation) {
+    list.object(|out| {
+        out.text("uri", &citation.url);
+        if !citation.title.is_empty() {
+            out.text("title", &citation.title);
+        }
+    });
 }
 
 pub(super) fn write_thought(parts: &mut ArrayOut, text: &str, proof: Option<&Proof>) {

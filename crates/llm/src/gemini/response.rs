@@ -1,7 +1,7 @@
 //! Answers, streams and errors of Gemini. An event of a stream is an answer in itself.
 
 use super::proof::Proof;
-use crate::form::{Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
+use crate::form::{Citation, Fault, FaultKind, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
 use crate::json::{JsonNode, JsonObject};
 use crate::steps::Steps;
 
@@ -47,6 +47,13 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
             check_part(&part)?;
         }
     }
+    let letters = |part: &Part| if let Part::Text(text) = part { text.chars().count() as u64 } else { 0 };
+    let letters = parts.iter().map(letters).sum();
+    if let Some(candidate) = &candidate {
+        // Behind the last text, which they are of.
+        let at = parts.iter().rposition(|part| matches!(part, Part::Text(_))).map_or(0, |at| at + 1);
+        parts.splice(at..at, read_citations(candidate, letters).into_iter().map(Part::Citation));
+    }
     let stop = match candidate.as_ref().and_then(|candidate| candidate.text("finishReason")) {
         Some(reason) => stop_of(&reason)?,
         None => Stop::Filtered,
@@ -54,6 +61,18 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
     let stop = if calls > 0 && stop == Stop::End { Stop::ToolCalls } else { stop };
     let usage = answer.object("usageMetadata").map_or(Usage::UNKNOWN, |usage| read_usage(&usage));
     Ok(Reply { id, model: answer.owned("modelVersion"), parts, stop, usage })
+}
+
+/// Where texts come from. The places are told as bytes of one part, so each citation is taken for all of the text.
+fn read_citations(candidate: &JsonObject, letters: u64) -> Vec<Citation> {
+    let Some(metadata) = candidate.object("citationMetadata") else { return Vec::new() };
+    let citation = |source: &JsonObject| {
+        let url = source.text("uri").filter(|url| !url.is_empty())?.into_owned();
+        Some(Citation { url, title: source.owned("title"), start: 0, end: letters })
+    };
+    // Vertex AI has the other name.
+    let lists = ["citationSources", "citations"].map(|name| metadata.items(name));
+    lists.iter().flatten().filter_map(|source| citation(&source.object()?)).collect()
 }
 
 /// What a model answers besides texts, thoughts and calls has no counterpart.
@@ -151,6 +170,7 @@ impl GeminiEvents {
         for part in parts.iter().filter_map(|part| part.object()) {
             self.read_part(&part, steps)?;
         }
+        read_citations(&candidate, steps.letters()).into_iter().for_each(|citation| steps.citation(citation));
         if let Some(reason) = candidate.text("finishReason") {
             steps.stop(stop_of(&reason)?);
         }

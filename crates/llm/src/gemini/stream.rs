@@ -3,7 +3,7 @@
 use super::proof::Proof;
 use super::reply::{AnswerEnd, write_answer, write_call, write_fault, write_thought};
 use crate::answer::AnswerContext;
-use crate::form::{Event, Fault, FaultKind, Stop, ToolCall, Usage};
+use crate::form::{Citation, Event, Fault, FaultKind, Stop, ToolCall, Usage};
 use crate::json::ArrayOut;
 
 /// Most bytes of arguments that wait, of all calls: as of a whole answer.
@@ -39,6 +39,7 @@ impl GeminiStream {
                 self.usage = usage.unwrap_or(Usage::UNKNOWN);
             }
             Event::TextDelta(text) => self.parts(out, |parts| parts.object(|part| part.text("text", text))),
+            Event::Citation(citation) => self.citation(citation, out),
             Event::ReasoningDelta(text) => self.parts(out, |parts| write_thought(parts, text, None)),
             Event::ReasoningSignature(signature) => {
                 self.parts(out, |parts| write_thought(parts, "", Some(&Proof::Signature(signature.clone()))));
@@ -62,7 +63,7 @@ impl GeminiStream {
             Event::PartEnd => {
                 if let Some(call) = self.call.take() {
                     let mut event = Vec::new();
-                    match self.event(&mut event, |parts| write_call(parts, &call, Stop::End), None) {
+                    match self.event(&mut event, |parts| write_call(parts, &call, Stop::End), &[], None) {
                         Ok(()) => out.extend_from_slice(&event),
                         // Only the end of the answer says whether its bound cut them off.
                         Err(_) => self.call = Some(call),
@@ -84,7 +85,7 @@ impl GeminiStream {
                 Ok(())
             }
         };
-        match self.event(&mut event, parts, Some((stop, &self.usage))) {
+        match self.event(&mut event, parts, &[], Some((stop, &self.usage))) {
             Ok(()) => out.extend_from_slice(&event),
             Err(fault) => self.fault(&fault, out),
         }
@@ -99,22 +100,31 @@ impl GeminiStream {
     }
 
     fn parts(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut ArrayOut)) {
+        self.cited_parts(out, write, &[]);
+    }
+
+    fn citation(&self, citation: &Citation, out: &mut Vec<u8>) {
+        self.cited_parts(out, |parts| parts.object(|part| part.text("text", "")), &[citation]);
+    }
+
+    fn cited_parts(&self, out: &mut Vec<u8>, write: impl FnOnce(&mut ArrayOut), citations: &[&Citation]) {
         let parts = |parts: &mut ArrayOut| {
             write(parts);
             Ok::<(), std::convert::Infallible>(())
         };
         // It cannot fail.
-        let _ = self.event(out, parts, None);
+        let _ = self.event(out, parts, citations, None);
     }
 
     fn event<E>(
         &self,
         out: &mut Vec<u8>,
         parts: impl FnOnce(&mut ArrayOut) -> Result<(), E>,
+        citations: &[&Citation],
         end: Option<AnswerEnd>,
     ) -> Result<(), E> {
         out.extend_from_slice(b"data: ");
-        write_answer(out, (&self.model, &self.id), parts, end)?;
+        write_answer(out, (&self.model, &self.id), parts, citations, end)?;
         out.extend_from_slice(b"\n\n");
         Ok(())
     }

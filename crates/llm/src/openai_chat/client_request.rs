@@ -132,7 +132,7 @@ fn read_assistant(message: &mut Fields, conversation: &mut Conversation) -> Resu
         push(Part::ToolCall(made))?;
     }
     // What clients send back of an answer without reading it.
-    message.only("annotations", &["[]"])?;
+    message.drop_all(&["annotations"]);
     message.drop_all(&["reasoning"]);
     Ok(())
 }

@@ -77,6 +77,7 @@ impl ChatEvents {
             }
             None => {}
         }
+        reply::read_citations(delta).into_iter().for_each(|citation| steps.citation(citation));
         self.is_refused |= delta.text("refusal").is_some_and(|text| !text.is_empty());
         steps.text_of(delta, "refusal");
         delta.items("tool_calls").iter().filter_map(|call| call.object()).try_for_each(|call| self.read_call(&call, steps))

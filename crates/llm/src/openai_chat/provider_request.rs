@@ -189,7 +189,7 @@ fn write_part(content: &mut ArrayOut, part: &Part) -> Result<(), Unsupported> {
         Part::Document(Media::Url(_), _) => {
             return Err(Unsupported::new("messages", "documents by URL have no counterpart at the provider of this model"));
         }
-        Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_) => {}
+        Part::ToolCall(_) | Part::ToolResult(_) | Part::Reasoning(_) | Part::Citation(_) => {}
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ fn write_assistant(messages: &mut ArrayOut, parts: &[Part], ids: IdRule) -> Resu
         match part {
             Part::Text(more) => text.push_str(more),
             Part::ToolCall(call) => calls.push(call),
-            Part::Reasoning(_) => {}
+            Part::Reasoning(_) | Part::Citation(_) => {}
             Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => {
                 return Err(Unsupported::new("messages", "this kind of content cannot be an assistant's"));
             }

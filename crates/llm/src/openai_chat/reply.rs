@@ -2,7 +2,7 @@
 
 use super::{stop_name, stop_of};
 use crate::answer::AnswerContext;
-use crate::form::{Fault, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
+use crate::form::{Citation, Fault, Part, ReasoningPart, Reply, Stop, ToolCall, Usage};
 use crate::json::{JsonNode, JsonObject, ObjectOut, object};
 
 /// Reads a provider's answer.
@@ -27,6 +27,7 @@ pub(crate) fn read_reply(body: &[u8], bytes_max: usize) -> Result<Reply, Fault> 
         }),
         None => {}
     }
+    parts.extend(read_citations(&message).into_iter().map(Part::Citation));
     let refusal = message.text("refusal").filter(|text| !text.is_empty());
     push_text(&mut parts, refusal.as_deref());
     for (at, call) in message.items("tool_calls").into_iter().enumerate() {
@@ -62,6 +63,21 @@ pub(super) fn check_message(message: &JsonObject) -> Result<(), Fault> {
     let audio = message.object("audio").map(|_| "audio");
     let images = message.items("images").first().map(|_| "images");
     audio.or(images).map_or(Ok(()), |name| Err(Fault::without_counterpart(name)))
+}
+
+/// Where the texts come from. Annotations of other kinds are notes for the provider itself, such as files that it has read.
+pub(super) fn read_citations(message: &JsonObject) -> Vec<Citation> {
+    let citation = |note: &JsonObject| {
+        let citation = note.object("url_citation")?;
+        let index = |name: &str| citation.get(name).and_then(JsonNode::whole).unwrap_or(0);
+        Some(Citation {
+            url: citation.owned("url"),
+            title: citation.owned("title"),
+            start: index("start_index"),
+            end: index("end_index"),
+        })
+    };
+    message.items("annotations").iter().filter_map(|note| citation(&note.object()?)).collect()
 }
 
 fn push_text(parts: &mut Vec<Part>, text: Option<&str>) {
@@ -173,10 +189,11 @@ pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Vec<u8> {
 
 fn write_message(message: &mut ObjectOut, reply: &Reply) {
     let (mut text, mut thought) = (String::new(), String::new());
-    let (mut calls, mut thoughts) = (Vec::new(), Vec::new());
+    let (mut calls, mut thoughts, mut citations) = (Vec::new(), Vec::new(), Vec::new());
     for part in &reply.parts {
         match part {
             Part::Text(more) => text.push_str(more),
+            Part::Citation(citation) => citations.push(citation),
             Part::ToolCall(call) => calls.push(call),
             Part::Reasoning(part) => {
                 thought.push_str(&part.text);
@@ -191,6 +208,9 @@ fn write_message(message: &mut ObjectOut, reply: &Reply) {
         text => message.text("content", text),
     }
     message.null("refusal");
+    if !citations.is_empty() {
+        write_citations(message, citations);
+    }
     if !thought.is_empty() {
         message.text("reasoning_content", &thought);
     }
@@ -216,6 +236,23 @@ fn write_message(message: &mut ObjectOut, reply: &Reply) {
             }
         });
     }
+}
+
+/// Writes where texts come from.
+pub(super) fn write_citations<'c>(message: &mut ObjectOut, citations: impl IntoIterator<Item = &'c Citation>) {
+    message.array("annotations", |notes| {
+        for citation in citations {
+            notes.object(|note| {
+                note.text("type", "url_citation");
+                note.object("url_citation", |out| {
+                    out.whole("start_index", citation.start);
+                    out.whole("end_index", citation.end);
+                    out.text("title", &citation.title);
+                    out.text("url", &citation.url);
+                });
+            });
+        }
+    });
 }
 
 /// One thought with its proof, in the form of those who have proofs in this API.

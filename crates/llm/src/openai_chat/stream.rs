@@ -1,7 +1,7 @@
 //! A stream for a client: chunks in `data:` lines, and `[DONE]`.
 
 use super::fault::write_fault;
-use super::reply::{write_detail, write_signature, write_usage};
+use super::reply::{write_citations, write_detail, write_signature, write_usage};
 use super::stop_name;
 use crate::answer::AnswerContext;
 use crate::form::{Event, Fault, ReasoningPart, Usage};
@@ -36,6 +36,7 @@ impl ChatStream {
                 });
             }
             Event::TextDelta(text) => self.delta(out, |delta| delta.text("content", text)),
+            Event::Citation(citation) => self.delta(out, |delta| write_citations(delta, [citation])),
             Event::ReasoningDelta(text) => self.delta(out, |delta| delta.text("reasoning_content", text)),
             Event::ReasoningSignature(signature) => {
                 let part = ReasoningPart { signature: Some(signature.clone()), ..ReasoningPart::default() };

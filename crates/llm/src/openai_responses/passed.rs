@@ -183,7 +183,7 @@ impl PassedResponses {
             });
             let mut part = Vec::new();
             object(&mut part, |part| match part_kind {
-                "output_text" => write_text(part, &open.text),
+                "output_text" => write_text(part, &open.text, &[]),
                 _ => {
                     part.text("type", part_kind);
                     part.text(member, &open.text);

@@ -1,7 +1,9 @@
 //! Whole answers for clients: a response object with its items.
 
 use crate::answer::AnswerContext;
-use crate::form::{Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Stop, ToolCall, ToolChoice, Usage};
+use crate::form::{
+    Citation, Part, Reasoning, ReasoningPart, Reply, ResponseFormat, Stop, ToolCall, ToolChoice, Usage, citations_of,
+};
 use crate::json::{JsonObject, ObjectOut, object};
 
 /// What an encrypted thought begins with: the proof of a text, or a thought that only the provider reads.
@@ -12,7 +14,7 @@ pub(super) const REDACTED: &str = "redacted:";
 pub(crate) fn write_reply(reply: &Reply, answer: &AnswerContext) -> Vec<u8> {
     let id = answer.id(&reply.id, "resp_");
     let items: Vec<Vec<u8>> =
-        reply.parts.iter().enumerate().map(|(at, part)| item(&id, at, part)).filter(|item| !item.is_empty()).collect();
+        (0..reply.parts.len()).map(|at| item(&id, at, &reply.parts)).filter(|item| !item.is_empty()).collect();
     let mut body = Vec::new();
     let response = ResponseFrame { id: &id, model: answer.model(&reply.model), answer };
     object(&mut body, |out| response.write(out, status(reply.stop), Some(reply.stop), &items, Some(&reply.usage)));
@@ -170,34 +172,44 @@ pub(super) fn item_id(response: &str, at: usize, prefix: &str) -> String {
     format!("{prefix}{}_{at}", response.strip_prefix("resp_").unwrap_or(response))
 }
 
-fn item(response: &str, at: usize, part: &Part) -> Vec<u8> {
+fn item(response: &str, at: usize, parts: &[Part]) -> Vec<u8> {
+    let Some(part) = parts.get(at) else { return Vec::new() };
     match part {
-        Part::Text(text) => message_item(&item_id(response, at, "msg_"), text),
+        Part::Text(text) => message_item(&item_id(response, at, "msg_"), text, &citations_of(parts, at)),
         Part::ToolCall(call) => call_item(&item_id(response, at, "fc_"), call, "completed"),
         Part::Reasoning(part) => reasoning_item(&item_id(response, at, "rs_"), part),
-        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) => Vec::new(),
+        Part::Image(_) | Part::Document(..) | Part::ToolResult(_) | Part::Citation(_) => Vec::new(),
     }
 }
 
 /// A message that is complete.
-pub(super) fn message_item(id: &str, text: &str) -> Vec<u8> {
+pub(super) fn message_item(id: &str, text: &str, citations: &[&Citation]) -> Vec<u8> {
     let mut item = Vec::new();
     object(&mut item, |out| {
         out.text("id", id);
         out.text("type", "message");
         out.text("status", "completed");
         out.text("role", "assistant");
-        out.array("content", |content| content.object(|part| write_text(part, text)));
+        out.array("content", |content| content.object(|part| write_text(part, text, citations)));
     });
     item
 }
 
 /// The one part of a message.
-pub(super) fn write_text(part: &mut ObjectOut, text: &str) {
+pub(super) fn write_text(part: &mut ObjectOut, text: &str, citations: &[&Citation]) {
     part.text("type", "output_text");
     part.text("text", text);
-    part.array("annotations", |_| {});
+    part.array("annotations", |notes| citations.iter().for_each(|citation| notes.object(|note| write_citation(note, citation))));
     part.array("logprobs", |_| {});
+}
+
+/// Where something in a text comes from.
+pub(super) fn write_citation(note: &mut ObjectOut, citation: &Citation) {
+    note.text("type", "url_citation");
+    note.whole("start_index", citation.start);
+    note.whole("end_index", citation.end);
+    note.text("title", &citation.title);
+    note.text("url", &citation.url);
 }
 
 /// A call of a function.

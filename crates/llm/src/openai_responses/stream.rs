@@ -1,8 +1,8 @@
 //! A stream for a client: named events with sequence numbers. The last one repeats the whole answer, so it is kept, up to a bound.
 
-use super::reply::{ResponseFrame, call_item, item_id, message_item, reasoning_item, status, write_text};
+use super::reply::{ResponseFrame, call_item, item_id, message_item, reasoning_item, status, write_citation, write_text};
 use crate::answer::AnswerContext;
-use crate::form::{Event, Fault, FaultKind, ReasoningPart, Stop, ToolCall, Usage};
+use crate::form::{Citation, Event, Fault, FaultKind, ReasoningPart, Stop, ToolCall, Usage};
 use crate::json::{ObjectOut, object};
 
 /// Most bytes of an answer: a hundred times what models answer at most.
@@ -11,7 +11,7 @@ pub(super) const OUTPUT_BYTES_MAX: usize = 32 << 20;
 /// The item that is being written.
 #[derive(Debug)]
 enum Item {
-    Text(String),
+    Text(String, Vec<Citation>),
     Reasoning(ReasoningPart),
     Call(ToolCall),
 }
@@ -60,6 +60,7 @@ impl ResponsesStream {
                 self.response(out, "response.in_progress", "in_progress", None);
             }
             Event::TextDelta(text) => self.text(text, out),
+            Event::Citation(citation) => self.citation(citation, out),
             Event::ReasoningDelta(text) => self.reasoning(text, out),
             Event::ReasoningSignature(signature) => {
                 self.begin_reasoning(out);
@@ -100,7 +101,7 @@ impl ResponsesStream {
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+    fn begin_text(&mut self, out: &mut Vec<u8>) {
         if self.item.is_none() {
             let id = self.item_id("msg_");
             let mut item = Vec::new();
@@ -114,11 +115,28 @@ impl ResponsesStream {
             self.added(out, &item);
             self.event(out, "response.content_part.added", "msg_", |event| {
                 event.whole("content_index", 0);
-                event.object("part", |part| write_text(part, ""));
+                event.object("part", |part| write_text(part, "", &[]));
             });
-            self.item = Some(Item::Text(String::new()));
+            self.item = Some(Item::Text(String::new(), Vec::new()));
         }
-        if let Some(Item::Text(sum)) = &mut self.item {
+    }
+
+    fn citation(&mut self, citation: &Citation, out: &mut Vec<u8>) {
+        self.begin_text(out);
+        let Some(Item::Text(_, citations)) = &mut self.item else { return };
+        let number = citations.len() as u64;
+        citations.push(citation.clone());
+        self.bytes += citation.url.len() + citation.title.len();
+        self.event(out, "response.output_text.annotation.added", "msg_", |event| {
+            event.whole("content_index", 0);
+            event.whole("annotation_index", number);
+            event.object("annotation", |note| write_citation(note, citation));
+        });
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.begin_text(out);
+        if let Some(Item::Text(sum, _)) = &mut self.item {
             sum.push_str(text);
             self.bytes += text.len();
         }
@@ -157,7 +175,8 @@ impl ResponsesStream {
     fn close(&mut self, out: &mut Vec<u8>) {
         let item = match self.item.take() {
             None => return,
-            Some(Item::Text(text)) => {
+            Some(Item::Text(text, citations)) => {
+                let citations: Vec<&Citation> = citations.iter().collect();
                 self.event(out, "response.output_text.done", "msg_", |event| {
                     event.whole("content_index", 0);
                     event.text("text", &text);
@@ -165,9 +184,9 @@ impl ResponsesStream {
                 });
                 self.event(out, "response.content_part.done", "msg_", |event| {
                     event.whole("content_index", 0);
-                    event.object("part", |part| write_text(part, &text));
+                    event.object("part", |part| write_text(part, &text, &citations));
                 });
-                message_item(&self.item_id("msg_"), &text)
+                message_item(&self.item_id("msg_"), &text, &citations)
             }
             Some(Item::Reasoning(part)) => {
                 if !part.text.is_empty() {

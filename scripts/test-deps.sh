@@ -85,7 +85,7 @@ secret_server() {
 # Model Context Protocol a client, a server and the conformance suite, which needs a newer Node.js, and clients of language models. Node.js is not installed for them: without it, those tests report it.
 node_packages() {
     [[ $1 == tests ]] || return 0
-    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node@22.23.3 openai@6.49.0 @anthropic-ai/sdk@1.14.0 @google/genai@3.3.0 ai@6.0.326 @ai-sdk/openai@3.0.141 @ai-sdk/anthropic@3.0.140 @langchain/openai@1.5.8 @langchain/anthropic@1.5.11 @langchain/core@1.4.0" reason
+    local directory=${CARGO_TARGET_DIR:-target}/test-npm wanted="oidc-provider@8.8.1 axe-core@4.14.1 graphql@16.15.0 graphql-http@1.23.1 @theguild/federation-composition@0.27.0 graphql-ws@6.4.2 ws@8.23.0 subscriptions-transport-ws@0.11.0 @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/server@2.3.1 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node@22.23.3 openai@6.49.0 @anthropic-ai/sdk@1.14.0 @google/genai@3.3.0 ai@6.0.326 @ai-sdk/openai@3.0.141 @ai-sdk/anthropic@3.0.140 @langchain/openai@1.5.8 @langchain/anthropic@1.5.11 @langchain/core@1.4.0" reason
     if [[ $(cat "$directory/installed" 2>/dev/null) == "$wanted" ]]; then
         return
     fi

@@ -106,6 +106,9 @@ pub enum Step {
     Hold(Box<Hold>),
     /// Ends with a refusal.
     Refuse(Refusal),
+    /// Goes to the upstream, a server of the gateway, which refuses it in its own words: for others than the caller, it is refused for this reason.
+    /// Of later middlewares, those that process responses still run.
+    RefuseUpstream(Refusal),
     /// Ends with the reply in `outgoing`.
     Reply,
     /// Ends with a response in the upstream's place: later middlewares that process responses still run, and so do all response steps.

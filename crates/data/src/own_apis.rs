@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
-use tollgate_mcp_federation::{ApiReply, OwnApis, OwnRequest};
+use tollgate_mcp_federation::{ApiAccess, ApiReply, OwnApis, OwnRequest};
 use tollgate_openapi::Document;
 
 /// Largest response of an API to a call.
@@ -31,11 +31,11 @@ impl OwnApis for ServedApis {
         snapshot.apis.get(at)?.openapi.clone()
     }
 
-    fn credential_headers(&self, api: &str) -> Vec<(String, String)> {
-        let Some(state) = self.state.upgrade() else { return Vec::new() };
-        let snapshot = state.current.load();
-        let api = snapshot.api_by_id(api).and_then(|at| snapshot.apis.get(at));
-        api.map(|api| api.credential_headers.clone()).unwrap_or_default()
+    fn access(&self, api: &str) -> Option<ApiAccess> {
+        let snapshot = self.state.upgrade()?.current.load_full();
+        let api = snapshot.apis.get(snapshot.api_by_id(api)?)?;
+        let (id, org, listen_path) = (api.id.clone(), api.facts.org_id.clone(), api.listen_path.clone());
+        Some(ApiAccess { id, org, listen_path, credential_headers: api.credential_headers.clone() })
     }
 
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {

@@ -35,13 +35,13 @@ use tollgate_engine::{Address, AddressCounts, EgressProxy, Http2, ProxyProtocol,
 use tollgate_javascript::ScriptEngine;
 use tollgate_limit::{LimitAlgorithm, Limiter, SharedLimits};
 use tollgate_llm_gateway::{LlmFigures, LlmServer, RestMail, TokenizerLibrary};
-use tollgate_mcp_federation::{CallOutcomes, FederatedServer, Mailboxes, OwnApis, end_all_processes};
+use tollgate_mcp_federation::{FederatedCall, FederatedServer, Mailboxes, OwnApis, end_all_processes};
 use tollgate_observe::{HookMeter, Meters};
 use tollgate_offload::StartedOnce;
 use tollgate_outbound::{LazyCallClient, OfferedBodies};
 use tollgate_pattern::PatternPool;
 use tollgate_plugin::{HookKind, PluginDrivers};
-use tollgate_statistics::LlmCalls;
+use tollgate_statistics::{LlmCall, OpenCalls};
 use tollgate_tls::{self, Library, TlsRules};
 
 /// All state that survives reloads.
@@ -77,12 +77,12 @@ pub struct Registry {
     pub own_apis: OnceLock<Arc<dyn OwnApis>>,
     /// Where calls of MCP clients wait for answers.
     pub mailboxes: Arc<Mailboxes>,
-    /// What becomes of calls of federated MCP servers, for their records.
-    pub call_outcomes: Arc<CallOutcomes>,
+    /// Calls of federated MCP servers, for their records.
+    pub federated_calls: Arc<OpenCalls<FederatedCall>>,
     /// The way to other gateways for what providers of language models refuse.
     pub rest_mail: OnceLock<Arc<dyn RestMail>>,
     /// What becomes of requests to language models, for their records.
-    pub llm_calls: Arc<LlmCalls>,
+    pub llm_calls: Arc<OpenCalls<LlmCall>>,
     /// Vocabularies of language models.
     pub tokenizers: TokenizerLibrary,
     /// Streams of language models that cores may take over.

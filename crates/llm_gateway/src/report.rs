@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tollgate_llm::{Price, Stop, Usage};
 use tollgate_model::analytics::{LlmAttempt, LlmStats, LlmUsage};
-use tollgate_statistics::{LlmCall, LlmCalls};
+use tollgate_statistics::{LlmCall, OpenCalls};
 
 /// Most attempts that a record names; the last takes the place of the one before.
 const ATTEMPTS_MAX: usize = 16;
@@ -44,8 +44,8 @@ pub(crate) struct AttemptReport {
 
 impl Report {
     /// The report of the call with this number.
-    pub(crate) fn of(calls: &LlmCalls, number: Option<u64>) -> Self {
-        let call = number.and_then(|number| calls.take(number));
+    pub(crate) fn of(calls: &OpenCalls<LlmCall>, number: Option<u64>) -> Self {
+        let call = number.and_then(|number| calls.find(number)).filter(|call| call.take());
         Report(call.map(|call| Arc::new(Writer { call, began: Instant::now() })))
     }
 

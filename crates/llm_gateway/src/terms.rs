@@ -13,7 +13,7 @@ use tollgate_llm::aws_sigv4::AwsKeys;
 use tollgate_llm::{Price, Provider, ProviderCredential};
 use tollgate_model::config::OnStoreFailure;
 use tollgate_outbound::OfferedBodies;
-use tollgate_statistics::LlmCalls;
+use tollgate_statistics::{LlmCall, OpenCalls};
 use tollgate_tls::TlsSettings;
 
 /// The providers and models of one API.
@@ -43,7 +43,7 @@ pub struct LlmTerms {
     /// Vocabularies of models, by which prompts are counted.
     pub tokenizers: Tokenizers,
     /// Where is noted what becomes of requests.
-    pub calls: Arc<LlmCalls>,
+    pub calls: Arc<OpenCalls<LlmCall>>,
     /// Where streams that have begun are offered to the cores of their clients.
     pub offers: Arc<OfferedBodies>,
     /// The other gateways on the same Redis, which keep rests of providers' keys too.

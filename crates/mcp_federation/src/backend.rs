@@ -13,7 +13,7 @@ use crate::message::request;
 use crate::operations::OperationsServer;
 use crate::outside::Outside;
 use crate::session_stream::{Overheard, SessionStreams};
-use crate::terms::{CommandTerms, OperationTerms, ServerTerms, Transport};
+use crate::terms::{OperationTerms, ServerTerms, Transport};
 use crate::version::{Era, META_CAPABILITIES};
 use crate::weight::weight;
 use serde_json::{Map, Value, json};
@@ -93,9 +93,7 @@ impl Backend {
                 memory: memory.clone(),
             }),
             Transport::Command(command) => {
-                let CommandTerms { command, environment, directory } = command.clone();
-                let terms_of_command = CommandTerms { command, environment, directory };
-                Link::Command(CommandServer::new(terms_of_command, terms.name.clone(), time_max, memory.clone()))
+                Link::Command(CommandServer::new(command.clone(), terms.name.clone(), time_max, memory.clone()))
             }
             Transport::Operations(OperationTerms { api, include, tags, credentials }) => {
                 let (api, include, tags, credentials) = (api.clone(), include.clone(), tags.clone(), credentials.clone());
@@ -290,7 +288,6 @@ impl Backend {
     pub(crate) async fn read(&self, name: &str, api: &str) -> bool {
         let read = self.lists_in_time(name, api).await;
         let mut known = self.known_lists();
-        known.read = Some(Instant::now());
         let is_same = known.lists.as_deref() == read.as_ref();
         if let Some(cut) = read.as_ref().map(|lists| &lists.cut).filter(|cut| !cut.is_empty())
             && known.lists.as_ref().is_none_or(|lists| lists.cut != *cut)
@@ -302,6 +299,11 @@ impl Backend {
             known.lists = read.map(Arc::new);
         }
         !is_same
+    }
+
+    /// What it offers is read, and clients see it.
+    pub(crate) fn note_read(&self) {
+        self.known_lists().read = Some(Instant::now());
     }
 
     /// What it has told when it was asked last.

@@ -2,6 +2,7 @@
 
 use crate::entry_check::{check_prompt, check_resource, check_tool, without_nulls};
 use crate::message::{set, text};
+use crate::tasks;
 use crate::terms::{FederationTerms, ServerTerms, ViewTerms};
 use crate::tool_route::ToolRoute;
 use aws_lc_rs::digest::{SHA256, digest};
@@ -264,6 +265,11 @@ impl Catalogue {
         self.capabilities.iter().enumerate().filter(move |(_, all)| all.get(capability).is_some()).map(|(at, _)| at)
     }
 
+    /// Whether a server takes calls in a session as tasks.
+    pub(crate) fn takes_tasks(&self, server: usize) -> bool {
+        self.capabilities.get(server).is_some_and(tasks::are_offered)
+    }
+
     /// What the federation can do for clients whose requests each stand for themselves.
     pub(crate) fn offered(&self) -> Value {
         offered(&self.capabilities.iter().collect::<Vec<_>>(), false)
@@ -305,6 +311,9 @@ fn offered(servers: &[&Value], is_session: bool) -> Value {
         }
         offered.insert(name.to_owned(), about);
     }
+    if let Some(tasks) = tasks::offered(servers).filter(|_| is_session) {
+        offered.insert("tasks".to_owned(), tasks);
+    }
     Value::Object(offered)
 }
 
@@ -313,6 +322,7 @@ pub(crate) fn without_session(capabilities: &Value) -> Value {
     let mut left = capabilities.clone();
     if let Some(members) = left.as_object_mut() {
         members.remove("logging");
+        members.remove("tasks");
         members.get_mut("resources").and_then(Value::as_object_mut).map(|resources| resources.remove("subscribe"));
     }
     left

@@ -177,7 +177,8 @@ impl CommandServer {
         if !self.terms.directory.is_empty() {
             command.current_dir(&self.terms.directory);
         }
-        let mut process = ProcessGroup::start(command).map_err(|error| format!("{program:?} cannot be started: {error}"))?;
+        let mut process =
+            ProcessGroup::start(command, self.terms.bounds).map_err(|error| format!("{program:?} cannot be started: {error}"))?;
         let (Some(mut input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
             return Err("it has no standard input or output".to_owned());
         };
@@ -190,11 +191,9 @@ impl CommandServer {
         let params = json!({"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": client});
         write_line(&mut input, &line_of(&request(&json!(0), "initialize", params)), START_MAX).await?;
         let started_unix_s = unix_s();
-        let begun = loop {
-            let message = output.message().await?.ok_or("it has ended")?;
-            if is_response(&message) && message.get("id") == Some(&json!(0)) {
-                break message;
-            }
+        let begun = tokio::select! {
+            begun = first_response(&mut output) => begun?,
+            why = process.exceeded() => return Err(why),
         };
         let version = text(&begun, &["result", "protocolVersion"]).unwrap_or_default().to_owned();
         let capabilities = begun.get("result").and_then(|result| result.get("capabilities")).cloned();
@@ -211,6 +210,16 @@ impl CommandServer {
             lock(&figures).finish(restarts, unix_s(), &why, words);
         });
         Ok(RunningProcess { requests, capabilities, since: Instant::now() })
+    }
+}
+
+/// The response to the first request.
+async fn first_response(output: &mut Lines<ChildStdout>) -> Result<Value, String> {
+    loop {
+        let message = output.message().await?.ok_or("it has ended")?;
+        if is_response(&message) && message.get("id") == Some(&json!(0)) {
+            return Ok(message);
+        }
     }
 }
 
@@ -231,6 +240,7 @@ async fn attend(
     // It is written to on a task of its own: a process that waits until its output is read reads nothing meanwhile.
     let mut writing = tokio::spawn(write_all(input, queue, time_max));
     let mut exchanging = pin!(exchange(lines, output, posted, (changed, memory)));
+    let exceeded = process.exceeded();
     let why = tokio::select! {
         why = &mut exchanging => why,
         // Its output may go on in what it has started.
@@ -239,6 +249,12 @@ async fn attend(
             Err(_) => status.map_or_else(|error| error.to_string(), |status| format!("it has ended: {status}")),
         },
         why = &mut writing => why.unwrap_or_else(|error| error.to_string()),
+        why = exceeded => {
+            // It gets no time to use more.
+            writing.abort();
+            drop(process);
+            return why;
+        }
     };
     // Its input ends.
     writing.abort();

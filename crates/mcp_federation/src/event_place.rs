@@ -1,6 +1,6 @@
-//! Ids of events in sessions, behind which clients resume streams. An id is good in the session that got it, at every gateway of the cluster, and in
-//! no other: servers may count events of all their sessions together, so that an id can be guessed.
+//! Ids of events in sessions, behind which clients resume streams.
 
+use crate::session_marks::SessionMarks;
 use serde_json::Value;
 use std::fmt;
 
@@ -13,11 +13,9 @@ pub(crate) struct EventPlace<'e> {
     pub event: &'e str,
 }
 
-/// Gives and reads the ids of one session's events. Each has a mark that nobody else can make.
+/// Gives and reads the ids of one session's events.
 #[derive(Clone)]
-pub(crate) struct EventIds {
-    key: [u8; 32],
-}
+pub(crate) struct EventIds(pub SessionMarks);
 
 /// Tells the calls of a session apart by their ids.
 pub(crate) fn call_tag(id: &Value) -> String {
@@ -25,27 +23,14 @@ pub(crate) fn call_tag(id: &Value) -> String {
 }
 
 impl EventIds {
-    /// Those of the session with this name. `key` is known to the gateways of the cluster alone.
-    pub(crate) fn new(key: &[u8; 32], session: &str) -> Self {
-        EventIds { key: *blake3::keyed_hash(key, session.as_bytes()).as_bytes() }
-    }
-
     /// The id of the event at a place.
     pub(crate) fn give(&self, place: &EventPlace<'_>) -> String {
-        let place = place.to_string();
-        format!("{}:{place}", self.mark(&place).to_hex())
+        self.0.give(&place.to_string())
     }
 
     /// Where an event is; `None` if its id was not given in this session.
     pub(crate) fn read<'e>(&self, id: &'e str) -> Option<EventPlace<'e>> {
-        let (mark, place) = id.split_once(':')?;
-        // Hashes are compared in constant time.
-        let is_given = blake3::Hash::from_hex(mark).is_ok_and(|mark| mark == self.mark(place));
-        if is_given { EventPlace::read(place) } else { None }
-    }
-
-    fn mark(&self, place: &str) -> blake3::Hash {
-        blake3::keyed_hash(&self.key, place.as_bytes())
+        EventPlace::read(self.0.read(id)?)
     }
 }
 
@@ -66,11 +51,12 @@ impl fmt::Display for EventPlace<'_> {
 #[cfg(test)]
 mod tests {
     use super::{EventIds, EventPlace, call_tag};
+    use crate::session_marks::SessionMarks;
     use serde_json::json;
 
     #[test]
     fn places_are_read_in_the_session_in_which_they_were_given_alone() {
-        let ids = |key: u8, session: &str| EventIds::new(&[key; 32], session);
+        let ids = |key: u8, session: &str| EventIds(SessionMarks::new(&[key; 32], session));
         let call = call_tag(&json!("a:b"));
         for call in [call.as_str(), ""] {
             let place = EventPlace { server: "s", call, event: "x:y:1" };

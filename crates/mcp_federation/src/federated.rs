@@ -3,18 +3,19 @@
 use crate::answer::{Agreed, Answer, LinkFault};
 use crate::catalogue::Catalogue;
 use crate::client::Client;
+use crate::federated_call::FederatedCall;
 use crate::inspection::{Primitive, ServerState};
 use crate::link::Link;
-use crate::message::{RpcError, code, meta_of, request, set, text};
-use crate::outcome::CallOutcome;
+use crate::message::{RpcError, code, meta_of, method, request, set, text};
 use crate::outside::Outside;
 use crate::relay::Shape;
 use crate::session_stream::Overheard;
 use crate::state::FederationState;
+use crate::tasks::TASK;
 use crate::terms::FederationTerms;
+use crate::tool_route::ToolRoute;
 use crate::unlisted::unlisted;
 use crate::version::{Era, META_CAPABILITIES};
-use crate::weight::weight;
 use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
@@ -24,11 +25,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tollgate_outbound::{CallerLine, Holder, Share};
-
-/// Entries of a list in one page.
-const PAGE: usize = 1_000;
-/// Most bytes of memory of a page, but for one entry.
-const PAGE_BYTES_MAX: usize = 2 << 20;
 
 /// One MCP server in front of many.
 pub struct FederatedServer {
@@ -47,13 +43,15 @@ pub(crate) struct Asked {
     pub headers: HeaderMap,
     /// Who calls; empty if that is not known.
     pub caller: String,
+    /// Whether what it calls looks to its caller as if it did not exist.
+    pub is_closed: bool,
     /// The known part of what the client can do.
     pub capabilities: Value,
     pub message: Value,
     /// Its share of memory, as long as it is needed.
     pub room: Option<Share>,
-    /// Where its record learns of an error.
-    pub outcome: Option<Arc<CallOutcome>>,
+    /// The same call, for its record.
+    pub recorded: Option<Arc<FederatedCall>>,
 }
 
 /// Where a call goes.
@@ -67,6 +65,8 @@ pub(crate) struct Route {
     pub headers: Vec<(String, String)>,
     /// The tool that is called, as clients know it.
     pub tool: Option<String>,
+    /// What the client says of the task that the call is to become.
+    pub task: Option<Value>,
 }
 
 /// Why a call goes nowhere.
@@ -154,53 +154,24 @@ impl FederatedServer {
         json!({"name": self.state.terms.name, "version": self.state.terms.version})
     }
 
-    /// One page of a list.
-    pub(crate) fn page(&self, catalogue: &Catalogue, method: &str, params: &Value) -> Result<Value, RpcError> {
-        let (member, all) = match method {
-            "tools/list" => ("tools", &catalogue.tools),
-            "prompts/list" => ("prompts", &catalogue.prompts),
-            "resources/list" => ("resources", &catalogue.resources),
-            _ => ("resourceTemplates", &catalogue.templates),
-        };
-        let start = match params.get("cursor").filter(|cursor| !cursor.is_null()) {
-            None => 0,
-            Some(cursor) => cursor
-                .as_str()
-                .and_then(|cursor| cursor.parse::<usize>().ok())
-                .filter(|at| *at < all.len())
-                .ok_or_else(|| RpcError::new(code::INVALID_PARAMS, "the cursor is none of this server's"))?,
-        };
-        let mut left = PAGE_BYTES_MAX;
-        let rest = all.get(start..).unwrap_or_default().iter().take(PAGE).enumerate();
-        let fitting = rest.take_while(|(at, entry)| {
-            let fits = weight(entry).min(left);
-            left -= fits;
-            *at == 0 || left > 0
-        });
-        let end = start + fitting.count();
-        let mut page = json!({member: all.get(start..end).unwrap_or_default()});
-        if end < all.len() {
-            set(&mut page, "nextCursor", end.to_string());
-        }
-        Ok(page)
-    }
-
     /// Whether it is known that each request to a server stands for itself.
     pub(crate) fn is_modern(&self, server: usize) -> bool {
         self.state.backends.get(server).is_some_and(|backend| backend.agreements.is_modern())
     }
 
-    /// Where a call goes. `code` is that of a resource that does not exist.
-    pub(crate) fn route(&self, catalogue: &Catalogue, method: &str, mut params: Value, unknown: i64) -> Result<Route, Unrouted> {
+    /// Where a call goes. `unknown` is the code for a resource that does not exist.
+    pub(crate) fn route(&self, catalogue: &Catalogue, asked: &Asked, unknown: i64) -> Result<Route, Unrouted> {
+        let (method, mut params, is_open) = (method(&asked.message), asked.params(), !asked.is_closed);
         let missing = |what: &str| RpcError::new(code::INVALID_PARAMS, format!("missing required parameter: {what}"));
         let of = |server, name: &str, params| {
             let (name, method) = (name.to_owned(), method.to_owned());
-            Route { server, method, name, params, headers: Vec::new(), tool: None }
+            Route { server, method, name, params, headers: Vec::new(), tool: None, task: None }
         };
         match method {
             "tools/call" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let tool = catalogue.tool(&name).ok_or_else(|| unlisted(method, &name, unknown))?;
+                let may_call = |tool: &&ToolRoute| is_open && !self.is_refused(tool, asked);
+                let tool = catalogue.tool(&name).filter(may_call).ok_or_else(|| unlisted(method, &name, unknown))?;
                 let none = json!({});
                 let arguments = params.get("arguments").unwrap_or(&none);
                 if let Some(fault) = tool.fault_of(arguments) {
@@ -209,11 +180,13 @@ impl FederatedServer {
                 }
                 let headers = tool.argument_headers(arguments);
                 set(&mut params, "name", tool.name.clone());
-                Ok(Route { headers, tool: Some(name.clone()), ..of(tool.server, &name, params) })
+                // A server that takes no tasks would not expect it.
+                let task = params.as_object_mut().and_then(|params| params.remove(TASK));
+                Ok(Route { headers, tool: Some(name.clone()), task, ..of(tool.server, &name, params) })
             }
             "prompts/get" => {
                 let name = text(&params, &["name"]).ok_or_else(|| missing("name"))?.to_owned();
-                let (server, own) = catalogue.prompt(&name).ok_or_else(|| unlisted(method, &name, unknown))?;
+                let (server, own) = catalogue.prompt(&name).filter(|_| is_open).ok_or_else(|| unlisted(method, &name, unknown))?;
                 set(&mut params, "name", own);
                 Ok(of(server, &name, params))
             }
@@ -229,7 +202,7 @@ impl FederatedServer {
                     }
                     _ => None,
                 };
-                let (server, own) = found.ok_or_else(|| unlisted(method, "", unknown))?;
+                let (server, own) = found.filter(|_| is_open).ok_or_else(|| unlisted(method, "", unknown))?;
                 if let (Some(own), Some(named)) = (own, params.get_mut("ref")) {
                     set(named, "name", own);
                 }
@@ -237,7 +210,7 @@ impl FederatedServer {
             }
             _ => {
                 let uri = text(&params, &["uri"]).ok_or_else(|| missing("uri"))?.to_owned();
-                let server = catalogue.resource(&uri).ok_or_else(|| unlisted(method, &uri, unknown))?;
+                let server = catalogue.resource(&uri).filter(|_| is_open).ok_or_else(|| unlisted(method, &uri, unknown))?;
                 Ok(of(server, &uri, params))
             }
         }
@@ -297,13 +270,14 @@ impl FederatedServer {
             id: asked.id(),
             server: self.state.terms.servers.get(server).map(|server| server.name.clone()).unwrap_or_default(),
             events: self.state.outside.seal.events(asked.session().unwrap_or_default()),
+            tasks: (era == Era::Legacy).then(|| self.state.outside.seal.tasks(asked.session().unwrap_or_default())),
             info: self.info(),
             reads_events: asked.reads_events(),
             wants_log: era == Era::Legacy,
             ttl_ms: None,
             time_max: self.state.terms.servers.get(server).map_or(Duration::ZERO, |server| server.time_max),
             tool: None,
-            outcome: asked.outcome.clone(),
+            recorded: asked.recorded.clone(),
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Clients that begin a session with `initialize` (2025-11-25 and before). The name of a session holds the names of its sessions at the servers:
 //! nothing of it is kept here, so that any gateway serves it.
 
-use crate::answer::{Agreed, Answer, LinkFault, Messages, StreamMessage, WAITING_MAX};
+use crate::answer::{Agreed, Answer, LinkFault, Messages, StreamMessage};
 use crate::asked_client::with_questions;
 use crate::client::known_capabilities;
+use crate::client_session::{agreed, session, session_ended};
 use crate::digests::digest;
-use crate::event_place::EventPlace;
 use crate::federated::{Asked, FederatedServer, Route, Unrouted};
 use crate::link::Link;
-use crate::memory::TOO_MANY_STREAMS;
-use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
-use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
+use crate::message::{RpcError, code, is_request, is_response, method, result, set, text};
+use crate::relay::{ReplyBody, Shape, empty_reply, json_reply};
 use crate::running_call::RunningCall;
 use crate::seal::{SessionFacts, SessionSeal};
+use crate::task_route::task_route;
+use crate::tasks::{TASK, hide_support};
 use crate::version::{Era, LEGACY};
 use crate::weight::{ANSWER_BYTES_MAX, weight};
 use futures_util::future::join_all;
@@ -20,43 +21,15 @@ use http::{HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tollgate_clock::unix_s;
 
 /// Longest time until a server has ended a session.
 const END_MAX: Duration = Duration::from_secs(5);
-/// Pause of a stream whose server says that its lists have changed.
-const CHANGE_PAUSE: Duration = Duration::from_millis(100);
 /// Notifications of clients that servers get.
 const PASSED: [&str; 3] = ["notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"];
 /// The header with a session's name.
 const SESSION: &str = "mcp-session-id";
-
-/// The session that a request names.
-fn session(server: &FederatedServer, asked: &Asked) -> Result<SessionFacts, Box<Response<ReplyBody>>> {
-    let refused =
-        |status, why: &str| Box::new(json_reply(status, &RpcError::new(code::INVALID_REQUEST, why).response(&asked.id())));
-    let Some(name) = asked.session() else {
-        return Err(refused(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing"));
-    };
-    if let Some(version) = asked.header("mcp-protocol-version").filter(|version| !LEGACY.contains(version)) {
-        return Err(refused(StatusCode::BAD_REQUEST, &format!("the version {version:?} is not supported")));
-    }
-    let known =
-        server.state.outside.seal.facts(name, &asked.caller, unix_s()).filter(|_| !server.state.outside.mailboxes.over.has(name));
-    known.ok_or_else(|| Box::new(json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()))))
-}
-
-fn session_ended(id: &Value) -> Value {
-    RpcError::new(code::INVALID_REQUEST, "the session does not exist").response(id)
-}
-
-/// What a session has agreed with a server.
-fn agreed(server: &FederatedServer, facts: &SessionFacts, at: usize) -> Option<Agreed> {
-    let (session, version) = facts.servers.get(&server.state.terms.servers.get(at)?.name)?.clone();
-    Some(Agreed { session: Some(session), version, era: Era::Legacy, capabilities: Value::Null, end: None })
-}
 
 /// Answers a message.
 pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> Response<ReplyBody> {
@@ -84,7 +57,15 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
         "ping" => Ok(json!({})),
         "logging/setLevel" => set_level(server, &asked, &facts).await,
         "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
-            server.page(&*server.state.catalogue().await, &method, &asked.params()).map(as_sessions_list)
+            let catalogue = server.state.catalogue().await;
+            let takes_tasks = |name: &str| {
+                let at = catalogue.tool(name).map(|tool| tool.server).filter(|at| catalogue.takes_tasks(*at));
+                at.is_some_and(|at| agreed(server, &facts, at).is_some())
+            };
+            server.page(&catalogue, &asked).map(|mut page| {
+                hide_support(&mut page, takes_tasks);
+                as_sessions_list(page)
+            })
         }
         "tools/call"
         | "prompts/get"
@@ -93,11 +74,14 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
         | "resources/subscribe"
         | "resources/unsubscribe" => {
             let catalogue = server.state.catalogue().await;
-            match server.route(&catalogue, &method, asked.params(), code::RESOURCE_NOT_FOUND) {
-                Ok(route) => {
+            match server.route(&catalogue, &asked, code::RESOURCE_NOT_FOUND) {
+                Ok(mut route) => {
                     let mut shape = server.shape(&asked, Era::Legacy, route.server);
-                    shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
                     let (agreed, id) = (agreed(server, &facts, route.server), asked.id());
+                    if let Some(task) = route.task.take().filter(|_| agreed.is_some() && catalogue.takes_tasks(route.server)) {
+                        set(&mut route.params, TASK, task);
+                    }
+                    shape.tool = route.tool.clone().map(|tool| (catalogue, tool));
                     let answer = match agreed {
                         Some(_) => server.call(&asked, &route, agreed).await.map(|(_, answer)| answer),
                         None if method.starts_with("resources/") && method.ends_with("subscribe") => {
@@ -115,6 +99,17 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
                 Err(Unrouted::Error(error)) => Err(error),
             }
         }
+        "tasks/get" | "tasks/result" | "tasks/cancel" => match task_route(server, &asked, &facts).await {
+            Ok((route, agreed)) => {
+                let shape = server.shape(&asked, Era::Legacy, route.server);
+                let answer = server.call(&asked, &route, Some(agreed)).await.map(|(_, answer)| answer);
+                if matches!(answer, Err(LinkFault::SessionGone)) {
+                    return json_reply(StatusCode::NOT_FOUND, &session_ended(&asked.id()));
+                }
+                return shape.reply(answer).await;
+            }
+            Err(error) => Err(error),
+        },
         _ => Err(RpcError::new(code::METHOD_NOT_FOUND, "Method not found")),
     };
     let message = match answer {
@@ -219,6 +214,8 @@ async fn pass_response(server: &FederatedServer, mut asked: Asked, facts: &Sessi
     {
         if let Some(agreed) = agreed(server, facts, at) {
             set(&mut asked.message, "id", own);
+            let ids = server.state.outside.seal.tasks(asked.session().unwrap_or_default());
+            server.state.terms.servers.get(at).iter().for_each(|terms| ids.tell(&terms.name, &mut asked.message));
             let _ = backend.send(&agreed, asked.message, Vec::new()).await;
         } else if let Some(id) = own.as_str()
             && let Some(facts) = server.state.outside.seal.asked(id, &asked.caller)
@@ -273,96 +270,6 @@ async fn set_level(server: &FederatedServer, asked: &Asked, facts: &SessionFacts
             Err(RpcError::new(code, text(&error, &["message"]).unwrap_or("invalid level").to_owned()))
         }
         _ => Ok(json!({})),
-    }
-}
-
-/// The stream of a session: what its servers tell by themselves. Behind an event, only the stream of its server is resumed.
-pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Response<ReplyBody> {
-    if asked.session().is_none() || !asked.reads_events() {
-        return empty_reply(StatusCode::METHOD_NOT_ALLOWED);
-    }
-    let facts = match session(server, asked) {
-        Ok(facts) => facts,
-        Err(refused) => return *refused,
-    };
-    let events = server.state.outside.seal.events(asked.session().unwrap_or_default());
-    let behind = match asked.header("last-event-id").filter(|id| !id.is_empty()).map(|id| events.read(id)) {
-        None => None,
-        Some(Some(place)) => Some(place),
-        Some(None) => {
-            let error = RpcError::new(code::INVALID_REQUEST, "Last-Event-ID is no id of this session").response(&Value::Null);
-            return json_reply(StatusCode::BAD_REQUEST, &error);
-        }
-    };
-    let Some(share) = server.state.streams.take(asked.holder(server), 1) else {
-        let error = RpcError::new(code::UNAVAILABLE, TOO_MANY_STREAMS).response(&Value::Null);
-        return json_reply(StatusCode::TOO_MANY_REQUESTS, &error);
-    };
-    let (sender, stream) = mpsc::channel(WAITING_MAX);
-    for (at, terms) in server.state.terms.servers.iter().enumerate() {
-        let place = behind.filter(|place| place.server == terms.name);
-        if behind.is_some() && place.is_none() {
-            continue;
-        }
-        let place = place.map(|place| (place.call.to_owned(), place.event.to_owned()));
-        let Some(agreed) = agreed(server, &facts, at) else { continue };
-        let (sender, shape, server) = (sender.clone(), server.shape(asked, Era::Legacy, at), server.clone());
-        server.state.outside.client.clone().spawn(async move {
-            let Some(Link::Http(link)) = server.state.backends.get(at).map(|backend| &backend.link) else { return };
-            let place = place.as_ref().map(|(call, event)| EventPlace { server: &shape.server, call, event });
-            tokio::select! {
-                () = follow(&server, (at, place), link.listen(&agreed, place.as_ref()), &shape, &sender) => {}
-                // What nobody reads any more is not read here.
-                () = sender.closed() => {}
-            }
-        });
-    }
-    if behind.is_none() {
-        let mut changes = server.state.changes.subscribe();
-        server.state.outside.client.spawn(async move {
-            loop {
-                tokio::select! {
-                    changed = changes.changed() => if changed.is_err() { return },
-                    () = sender.closed() => return,
-                }
-                for kind in ["tools", "prompts", "resources"] {
-                    let message = notification(&format!("notifications/{kind}/list_changed"), json!({}));
-                    if sender.send(StreamMessage::own(message)).await.is_err() {
-                        return;
-                    }
-                }
-            }
-        });
-    }
-    event_reply(stream, (None, None), move |message| {
-        let _ = &share;
-        Some(message)
-    })
-}
-
-/// Passes on what a server tells on a stream of a session, until that ends. `place` says from where the stream is resumed, if it is.
-async fn follow(
-    server: &Arc<FederatedServer>,
-    (at, place): (usize, Option<EventPlace<'_>>),
-    opening: impl Future<Output = Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault>>,
-    shape: &Shape,
-    sender: &mpsc::Sender<StreamMessage>,
-) {
-    let Ok(Some(mut messages)) = opening.await else { return };
-    while let Some(StreamMessage { event_id, message, room }) = messages.recv().await {
-        if method(&message).ends_with("/list_changed") {
-            // Clients are told when the lists have been read.
-            server.state.note_change(at);
-            sleep(CHANGE_PAUSE).await;
-            continue;
-        }
-        let call = place.map_or("", |place| place.call);
-        let event_id = event_id.map(|event| shape.event_id(call, &event));
-        let message = if is_response(&message) { Some(message) } else { shape.pass(message) };
-        let Some(message) = message else { continue };
-        if sender.send(StreamMessage { event_id, message, room }).await.is_err() {
-            return;
-        }
     }
 }
 

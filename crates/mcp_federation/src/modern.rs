@@ -6,6 +6,7 @@ use crate::federated::{Asked, FederatedServer, Unrouted};
 use crate::memory::TOO_MANY_STREAMS;
 use crate::message::{RpcError, code, is_request, is_response, method, notification, result, set, text};
 use crate::relay::{ReplyBody, empty_reply, event_reply, json_reply};
+use crate::tasks::hide_support;
 use crate::version::{Era, META_CAPABILITIES, META_LOG, META_SUBSCRIPTION, META_VERSION, MODERN, supported};
 use crate::waiting_call;
 use http::{Response, StatusCode};
@@ -52,11 +53,14 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
         }
         "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
             shape.ttl_ms = Some(lists_ms);
-            server.page(&*server.state.catalogue().await, &method, &asked.params())
+            server.page(&*server.state.catalogue().await, &asked).map(|mut page| {
+                hide_support(&mut page, |_| false);
+                page
+            })
         }
         "tools/call" | "prompts/get" | "resources/read" | "completion/complete" => {
             let catalogue = server.state.catalogue().await;
-            let route = match server.route(&catalogue, &method, asked.params(), code::INVALID_PARAMS) {
+            let route = match server.route(&catalogue, &asked, code::INVALID_PARAMS) {
                 Ok(route) => route,
                 Err(Unrouted::Error(error)) => return refused(StatusCode::OK, &error),
                 Err(Unrouted::Told(mut told)) => {
@@ -99,10 +103,6 @@ pub(crate) async fn respond(server: &Arc<FederatedServer>, mut asked: Asked) -> 
 
 /// Checks what every request must say, and that its header lines say the same as its body: others have decided by them.
 fn check(asked: &Asked) -> Result<(), RpcError> {
-    let id = asked.id();
-    if !(id.is_string() || id.is_i64() || id.is_u64()) {
-        return Err(RpcError::new(code::INVALID_REQUEST, "the id must be a string or an integer"));
-    }
     let mismatch = |why: String| RpcError::new(code::HEADER_MISMATCH, format!("Header mismatch: {why}"));
     let version = text(&asked.message, &["params", "_meta", META_VERSION]);
     let said = asked.header("mcp-protocol-version").ok_or_else(|| mismatch("MCP-Protocol-Version is missing".to_owned()))?;

@@ -5,11 +5,11 @@ use crate::answer::{Answer, LinkFault, Messages, Outbound, StreamMessage};
 use crate::catalogue::WITHHELD;
 use crate::message::{RpcError, code, method, result, text};
 use crate::operation_body::{OperationBody, encoded, plain, written};
-use crate::outside::{OwnApis, OwnRequest};
+use crate::outside::{CallerRights, OwnApis, OwnRequest};
 use crate::reading::read;
 use crate::terms::OperationTerms;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_openapi::{Document, Operation};
@@ -60,6 +60,21 @@ impl OperationsServer {
         named.filter(move |(name, operation)| is_chosen(operation, name)).take(TOOLS_MAX)
     }
 
+    /// Those of the wanted tools, by their own names, that lead to operations which a caller is refused anyway.
+    pub(crate) fn refused(&self, rights: &dyn CallerRights, is_wanted: impl Fn(&str) -> bool) -> HashSet<String> {
+        let (Some(access), Some(document)) = (self.apis.access(&self.terms.api), self.apis.document(&self.terms.api)) else {
+            return HashSet::new();
+        };
+        let methods = &access.credential_headers;
+        let is_shared = |method: &str| self.terms.credentials.iter().any(|(own, _)| own == method);
+        // Without credentials of its own, the API lets all pass; with others, its callers have other rights.
+        if methods.is_empty() || !methods.iter().all(|(method, _)| is_shared(method)) {
+            return HashSet::new();
+        }
+        let wanted = self.operations(&document).filter(|(name, _)| is_wanted(name));
+        wanted.filter(|(_, operation)| rights.refuses(&access, &operation.method, &operation.path)).map(|(name, _)| name).collect()
+    }
+
     fn tools(&self, document: &Document) -> Vec<Value> {
         let tool = |(name, operation): (String, &Operation)| match OperationBody::of(document, operation) {
             Ok(body) => tool(document, operation, &name, body.as_ref()),
@@ -101,7 +116,7 @@ impl OperationsServer {
         let mut query = Vec::new();
         let mut lines = vec![("Accept".to_owned(), "application/json, */*;q=0.5".to_owned())];
         let own = |name: &str| headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).cloned();
-        let places = self.apis.credential_headers(&self.terms.api);
+        let places = self.apis.access(&self.terms.api).map(|access| access.credential_headers).unwrap_or_default();
         for (method, header) in &places {
             let of_caller = self.terms.credentials.iter().find(|(known, _)| known == method).and_then(|(_, header)| own(header));
             if let Some((_, value)) = of_caller.filter(|_| !lines.iter().any(|(name, _)| name.eq_ignore_ascii_case(header))) {

@@ -1,7 +1,7 @@
 //! What the federation needs of the gateway around it.
 
+use crate::federated_call::FederatedCall;
 use crate::mailboxes::Mailboxes;
-use crate::outcome::CallOutcomes;
 use crate::seal::SessionSeal;
 use futures_util::future::BoxFuture;
 use std::net::IpAddr;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tollgate_openapi::Document;
 use tollgate_outbound::CallClient;
+use tollgate_statistics::OpenCalls;
 
 /// The surroundings of a federation.
 pub struct Outside {
@@ -20,8 +21,8 @@ pub struct Outside {
     pub seal: SessionSeal,
     /// Where calls wait for answers of their clients.
     pub mailboxes: Arc<Mailboxes>,
-    /// Tells the data path of errors.
-    pub outcomes: Arc<CallOutcomes>,
+    /// The calls that the data path records.
+    pub calls: Arc<OpenCalls<FederatedCall>>,
 }
 
 /// The gateway's own APIs.
@@ -29,11 +30,29 @@ pub trait OwnApis: Send + Sync {
     /// The document of an API, as it is served now.
     fn document(&self, api: &str) -> Option<Arc<Document>>;
 
-    /// Where an API reads credentials, as it is served now: methods of authentication, each with its header.
-    fn credential_headers(&self, api: &str) -> Vec<(String, String)>;
+    /// How callers get into an API, as it is served now; `None` if it is not.
+    fn access(&self, api: &str) -> Option<ApiAccess>;
 
     /// Sends a request through the API's own chain.
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>>;
+}
+
+/// What the key of a caller may call of the gateway's own APIs.
+pub trait CallerRights: Send + Sync {
+    /// Whether an API refuses the key an operation, however it is called. The path is that below the API's listen path, with `{NAME}` for parameters.
+    fn refuses(&self, api: &ApiAccess, method: &str, path: &str) -> bool;
+}
+
+/// How callers get into an API.
+pub struct ApiAccess {
+    /// Its id.
+    pub id: String,
+    /// The organisation whose keys it knows.
+    pub org: String,
+    /// Before the paths of its operations.
+    pub listen_path: String,
+    /// Where it reads credentials: methods of authentication, each with its header.
+    pub credential_headers: Vec<(String, String)>,
 }
 
 /// A request to one of the gateway's own APIs.

@@ -1,5 +1,6 @@
 //! A child process and all that it starts: they end together.
 
+use crate::process_bounds::ProcessBounds;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,7 @@ fn signal(group: Option<Pid>, signal: Signal) {
 pub(crate) struct ProcessGroup {
     pub child: Child,
     group: Option<Pid>,
+    bounds: ProcessBounds,
 }
 
 impl ProcessGroup {
@@ -42,11 +44,17 @@ impl ProcessGroup {
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn start(mut command: Command) -> std::io::Result<Self> {
+    pub(crate) fn start(mut command: Command, bounds: ProcessBounds) -> std::io::Result<Self> {
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         groups().extend(group.map(Pid::as_raw_pid));
-        Ok(ProcessGroup { child, group })
+        bounds.apply(group);
+        Ok(ProcessGroup { child, group, bounds })
+    }
+
+    /// Waits until it uses too much, and says of what.
+    pub(crate) fn exceeded(&self) -> impl Future<Output = String> + Send + use<> {
+        self.bounds.exceeded(self.group)
     }
 
     /// Waits until it ends by itself, then asks it to, then ends it. Its input must have ended.

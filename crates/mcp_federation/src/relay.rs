@@ -3,9 +3,10 @@
 use crate::answer::{Answer, LinkFault, Messages, StreamMessage};
 use crate::catalogue::Catalogue;
 use crate::event_place::{EventIds, EventPlace, call_tag};
+use crate::federated_call::FederatedCall;
 use crate::memory::Room;
 use crate::message::{RpcError, code, is_request, is_response, meta_of, method, set};
-use crate::outcome::CallOutcome;
+use crate::tasks::TaskIds;
 use crate::unasked::Unasked;
 use crate::version::{Era, META_SERVER};
 use crate::weight::weight;
@@ -43,6 +44,8 @@ pub(crate) struct Shape {
     pub server: String,
     /// Gives ids to events.
     pub events: EventIds,
+    /// Gives ids to tasks, in a session.
+    pub tasks: Option<TaskIds>,
     /// The federation, as clients see it.
     pub info: Value,
     /// Whether the client reads event streams.
@@ -55,8 +58,8 @@ pub(crate) struct Shape {
     pub time_max: Duration,
     /// The tool whose result is checked.
     pub tool: Option<(Arc<Catalogue>, String)>,
-    /// Where the record of the request learns of an error.
-    pub outcome: Option<Arc<CallOutcome>>,
+    /// The call, for its record.
+    pub recorded: Option<Arc<FederatedCall>>,
 }
 
 /// The code of the error that a response has.
@@ -75,6 +78,7 @@ impl Shape {
         if message.is_null() && self.era == Era::Modern {
             return None;
         }
+        self.show_tasks(&mut message);
         if is_request(&message) {
             // Only sessions have a way back to the server.
             if self.era == Era::Modern {
@@ -93,6 +97,11 @@ impl Shape {
         (self.era == Era::Legacy || self.wants_log || method(&message) != "notifications/message").then_some(message)
     }
 
+    /// Gives the tasks of a message the ids that the client knows.
+    pub(crate) fn show_tasks(&self, message: &mut Value) {
+        self.tasks.iter().for_each(|tasks| tasks.show(&self.server, message));
+    }
+
     /// The id that an event has for the client; `call` is the tag of its call.
     pub(crate) fn event_id(&self, call: &str, event: &str) -> String {
         self.events.give(&EventPlace { server: &self.server, call, event })
@@ -102,6 +111,7 @@ impl Shape {
     fn apply(&self, mut message: Value) -> Option<Value> {
         if is_response(&message) {
             set(&mut message, "id", self.id.clone());
+            self.show_tasks(&mut message);
             self.shape_error(&mut message);
             if let Some(fault) = self.fault_of(&message) {
                 let error = RpcError::new(code::INTERNAL, format!("the result does not fit the tool's schema: {fault}"));
@@ -209,8 +219,8 @@ impl Shape {
         let shape = self.clone();
         let ended = self.fault_response(LinkFault::Unreachable("its stream ended without a response".to_owned()));
         let call = call_tag(&self.id);
-        let outcome = self.outcome.clone();
-        event_reply(stream, (Some(ended), outcome), move |StreamMessage { event_id, message, room }| {
+        let recorded = self.recorded.clone();
+        event_reply(stream, (Some(ended), recorded), move |StreamMessage { event_id, message, room }| {
             let message = shape.apply(message)?;
             // Only sessions can be resumed.
             let event_id = event_id.filter(|_| shape.era == Era::Legacy);
@@ -239,15 +249,15 @@ pub(crate) fn empty_reply(status: StatusCode) -> Response<ReplyBody> {
 }
 
 /// A response of events, with comments in times of silence. `unanswered` is told at the end if there was no response before; an error in a response
-/// is noted in `outcome`.
+/// is noted in `recorded`.
 pub(crate) fn event_reply(
     stream: mpsc::Receiver<StreamMessage>,
-    (unanswered, outcome): (Option<Value>, Option<Arc<CallOutcome>>),
+    (unanswered, recorded): (Option<Value>, Option<Arc<FederatedCall>>),
     shape: impl Fn(StreamMessage) -> Option<StreamMessage> + Send + Sync + 'static,
 ) -> Response<ReplyBody> {
     let shape = Arc::new(shape);
     let frames = unfold(
-        EventsReply { stream, unanswered, outcome, unasked: Unasked::default(), room: None, is_over: false },
+        EventsReply { stream, unanswered, recorded, unasked: Unasked::default(), room: None, is_over: false },
         move |mut reply| {
             let shape = shape.clone();
             async move {
@@ -268,7 +278,7 @@ pub(crate) fn event_reply(
 struct EventsReply {
     stream: mpsc::Receiver<StreamMessage>,
     unanswered: Option<Value>,
-    outcome: Option<Arc<CallOutcome>>,
+    recorded: Option<Arc<FederatedCall>>,
     unasked: Unasked,
     /// That of the event that was sent last.
     room: Option<Room>,
@@ -314,8 +324,8 @@ impl EventsReply {
     }
 
     fn note_error(&self, response: &Value) {
-        if let (Some(outcome), Some(ErrorCode(code))) = (&self.outcome, ErrorCode::of(response)) {
-            outcome.note(code);
+        if let (Some(recorded), Some(ErrorCode(code))) = (&self.recorded, ErrorCode::of(response)) {
+            recorded.note(code);
         }
     }
 }

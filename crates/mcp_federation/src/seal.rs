@@ -3,6 +3,8 @@
 //! the caller that it was made for.
 
 use crate::event_place::EventIds;
+use crate::session_marks::SessionMarks;
+use crate::tasks::TaskIds;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,6 +23,8 @@ pub struct SessionSeal {
     key: Option<RandomizedNonceKey>,
     /// Marks ids of events. They are too many for random nonces.
     event_key: [u8; 32],
+    /// Marks ids of tasks, by which clients tell them apart.
+    task_key: [u8; 32],
 }
 
 /// What is known of a session.
@@ -78,12 +82,17 @@ impl SessionSeal {
             *derived.finalize().as_bytes()
         };
         let key = RandomizedNonceKey::new(&AES_256_GCM, &derived("tollgate mcp sessions")).ok();
-        SessionSeal { key, event_key: derived("tollgate mcp events") }
+        SessionSeal { key, event_key: derived("tollgate mcp events"), task_key: derived("tollgate mcp tasks") }
     }
 
     /// The ids of the events of a session.
     pub(crate) fn events(&self, session: &str) -> EventIds {
-        EventIds::new(&self.event_key, session)
+        EventIds(SessionMarks::new(&self.event_key, session))
+    }
+
+    /// The ids of the tasks of a session.
+    pub(crate) fn tasks(&self, session: &str) -> TaskIds {
+        TaskIds(SessionMarks::new(&self.task_key, session))
     }
 
     /// When a session that begins now ends.

@@ -1,15 +1,16 @@
 //! The server of a federation: the upstream, within this process, of its API. The data path has checked each request, and treats the server like
 //! any other upstream. A core connects to it over a socket pair.
 
+use crate::decided_call::DecidedCall;
 use crate::federated::{Asked, FederatedServer};
+use crate::federated_call::FederatedCall;
 use crate::memory::bytes_of_call;
-use crate::message::{RpcError, code, text};
-use crate::outcome::CallOutcome;
+use crate::message::{RpcError, code, is_request, text};
 use crate::reading::{ReadFault, read};
 use crate::relay::{ErrorCode, ReplyBody, empty_reply, json_reply};
 use crate::version::{META_VERSION, MODERN};
 use crate::weight::weight;
-use crate::{legacy, modern};
+use crate::{client_stream, legacy, modern};
 use http::header::{CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -35,19 +36,19 @@ impl FederatedServer {
 
     async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
         let number = CallerLine::read(request.headers()).call;
-        let outcome = number.and_then(|number| self.state.outside.outcomes.find(number));
-        let response = self.respond_and_note(request, outcome.clone()).await;
-        if let (Some(outcome), Some(ErrorCode(code))) = (outcome, response.extensions().get()) {
-            outcome.note(*code);
+        let recorded = number.and_then(|number| self.state.outside.calls.find(number));
+        let response = self.respond_and_note(request, recorded.clone()).await;
+        if let (Some(recorded), Some(ErrorCode(code))) = (recorded, response.extensions().get()) {
+            recorded.note(*code);
         }
         response
     }
 
-    /// The same; errors in events are noted in `outcome`.
+    /// The same; errors in events are noted in `recorded`.
     async fn respond_and_note(
         self: Arc<Self>,
         request: Request<Incoming>,
-        outcome: Option<Arc<CallOutcome>>,
+        recorded: Option<Arc<FederatedCall>>,
     ) -> Response<ReplyBody> {
         let (head, body) = request.into_parts();
         let caller = CallerLine::read(&head.headers).key_digest.to_owned();
@@ -55,10 +56,17 @@ impl FederatedServer {
             let error = RpcError::new(code::INVALID_REQUEST, "this origin may not call").response(&Value::Null);
             return json_reply(StatusCode::FORBIDDEN, &error);
         }
-        let mut asked =
-            Asked { headers: head.headers, caller, capabilities: Value::Null, message: Value::Null, room: None, outcome };
+        let mut asked = Asked {
+            headers: head.headers,
+            caller,
+            is_closed: false,
+            capabilities: Value::Null,
+            message: Value::Null,
+            room: None,
+            recorded,
+        };
         match head.method {
-            Method::GET => return legacy::listen(&self, &asked).await,
+            Method::GET => return client_stream::listen(&self, &asked).await,
             Method::DELETE => return legacy::end(&self, &asked).await,
             Method::POST => {}
             _ => return empty_reply(StatusCode::METHOD_NOT_ALLOWED),
@@ -83,8 +91,14 @@ impl FederatedServer {
                 return json_reply(StatusCode::BAD_REQUEST, &RpcError::new(code, why).response(&Value::Null));
             }
         };
-        // What the data path has decided about, if it has read the head alone.
-        if let Some(decided) = CallerLine::read(&asked.headers).rest
+        let id = asked.id();
+        if is_request(&asked.message) && !(id.is_string() || id.is_i64() || id.is_u64()) {
+            let error = RpcError::new(code::INVALID_REQUEST, "the id must be a string or an integer");
+            return json_reply(StatusCode::BAD_REQUEST, &error.response(&Value::Null));
+        }
+        let decided = DecidedCall::of(CallerLine::read(&asked.headers).rest);
+        asked.is_closed = decided.is_closed;
+        if let Some(decided) = decided.of_head
             && !Call::read(&body).is_ok_and(|call| call.is_some_and(|call| call.to_header() == decided))
         {
             let error = RpcError::new(code::HEADER_MISMATCH, "the head names another call than the body");

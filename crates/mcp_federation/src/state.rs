@@ -121,6 +121,7 @@ impl FederationState {
             if backend.read(&terms.name, &state.terms.api).await {
                 state.clone().rebuild().await;
             }
+            backend.note_read();
             backend.is_reading.store(false, Ordering::Release);
             state.watch(at);
             state.readings.send_modify(|count| *count += 1);

@@ -1,5 +1,6 @@
 //! What is federated, as compiled.
 
+use crate::process_bounds::ProcessBounds;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tollgate_pattern::Glob;
@@ -61,6 +62,8 @@ pub struct CommandTerms {
     pub environment: BTreeMap<String, String>,
     /// Where it runs; empty for where the gateway runs.
     pub directory: String,
+    /// What it and all that it starts may use.
+    pub bounds: ProcessBounds,
 }
 
 /// Operations of an API with an OpenAPI document.

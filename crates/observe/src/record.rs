@@ -13,7 +13,7 @@ use tollgate_access::keys::Key;
 use tollgate_engine::Capture;
 use tollgate_model::analytics::LlmStats;
 use tollgate_model::session::PrimitiveKind;
-use tollgate_statistics::OpenLlmCall;
+use tollgate_statistics::{LlmCall, OpenCall};
 
 /// The texts of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct RequestRecord {
     /// The status under which usage counts the request, if its response tells a failure with another one.
     pub failure_status: Option<u16>,
     /// What becomes of a request to a language model, until the record is complete.
-    pub llm_call: Option<Box<OpenLlmCall>>,
+    pub llm_call: Option<Box<OpenCall<LlmCall>>>,
     /// What it took.
     pub llm: Option<Box<LlmStats>>,
     /// Whether that counts as spent.

@@ -1,20 +1,8 @@
-//! What becomes of requests to language models: the server that answers writes it, the data path reads it when the response has ended. Both know a
-//! call by its number. A call is forgotten when its reader lets go of it, so there are no more than requests under way.
+//! What becomes of a request to a language model: the server that answers writes it, the data path reads it when the response has ended.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tollgate_model::analytics::LlmStats;
-
-/// Most calls that are open: about as many as requests that a gateway can have under way. What is beyond has no figures in its record.
-const OPEN_MAX: usize = 65_536;
-
-/// The open calls of a gateway.
-#[derive(Default)]
-pub struct LlmCalls {
-    last: AtomicU64,
-    open: Mutex<HashMap<u64, Arc<LlmCall>>>,
-}
 
 /// One request.
 #[derive(Default)]
@@ -24,44 +12,12 @@ pub struct LlmCall {
     is_over: AtomicBool,
 }
 
-/// A call, for whoever records it.
-pub struct OpenLlmCall {
-    calls: Arc<LlmCalls>,
-    /// Its number, for the server that answers.
-    pub number: u64,
-    call: Arc<LlmCall>,
-}
-
-impl LlmCalls {
-    /// A new call; `None` if there are too many.
-    pub fn open(self: &Arc<Self>) -> Option<OpenLlmCall> {
-        let mut open = self.locked();
-        if open.len() >= OPEN_MAX {
-            return None;
-        }
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let call = Arc::<LlmCall>::default();
-        open.insert(number, call.clone());
-        Some(OpenLlmCall { calls: self.clone(), number, call })
-    }
-
-    /// The call that a server answers from now on. Each is answered once.
-    pub fn take(&self, number: u64) -> Option<Arc<LlmCall>> {
-        let call = self.locked().get(&number).cloned()?;
-        (!call.is_taken.swap(true, Ordering::AcqRel)).then_some(call)
-    }
-
-    /// How many are open.
-    pub fn count(&self) -> usize {
-        self.locked().len()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, HashMap<u64, Arc<LlmCall>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl LlmCall {
+    /// A server answers it from now on. Says whether it is the first: each is answered once.
+    pub fn take(&self) -> bool {
+        !self.is_taken.swap(true, Ordering::AcqRel)
+    }
+
     /// Changes what is known.
     pub fn note(&self, change: impl FnOnce(&mut LlmStats)) {
         change(&mut self.stats.lock().unwrap_or_else(PoisonError::into_inner));
@@ -72,34 +28,35 @@ impl LlmCall {
         Box::new(self.stats.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
+    /// What is known; `None` if no server has seen it.
+    pub fn server_stats(&self) -> Option<Box<LlmStats>> {
+        self.is_taken.load(Ordering::Acquire).then(|| self.stats())
+    }
+
     /// Nothing will be added.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Release);
     }
-}
-
-impl OpenLlmCall {
-    /// The call itself, which others may look at too.
-    pub fn call(&self) -> Arc<LlmCall> {
-        self.call.clone()
-    }
 
     /// Whether all is known: its server has finished, or has never seen it.
     pub fn is_complete(&self) -> bool {
-        self.call.is_over.load(Ordering::Acquire) || !self.call.is_taken.load(Ordering::Acquire)
-    }
-
-    /// What is known; `None` if no server has seen it.
-    pub fn stats(&self) -> Option<Box<LlmStats>> {
-        self.call.is_taken.load(Ordering::Acquire).then(|| self.call.stats())
-    }
-}
-
-impl Drop for OpenLlmCall {
-    fn drop(&mut self) {
-        self.calls.locked().remove(&self.number);
+        self.is_over.load(Ordering::Acquire) || !self.is_taken.load(Ordering::Acquire)
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::LlmCall;
+
+    #[test]
+    fn what_a_server_notes_is_read() {
+        let call = LlmCall::default();
+        assert!(call.is_complete() && call.server_stats().is_none(), "no server has seen it");
+        assert!(call.take() && !call.take(), "it is answered once");
+        call.note(|stats| stats.model = "m".to_owned());
+        assert!(!call.is_complete());
+        assert_eq!(call.server_stats().unwrap().model, "m");
+        call.end();
+        assert!(call.is_complete());
+    }
+}

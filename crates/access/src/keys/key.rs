@@ -246,6 +246,11 @@ impl ApiRight {
         own.chain(of_calls).filter(|list| !list.is_ready()).cloned().collect()
     }
 
+    /// Whether some request with a method is allowed.
+    pub fn allows_method(&self, method: &str) -> bool {
+        self.urls.as_ref().is_none_or(|urls| urls.has_method(method))
+    }
+
     /// Whether a request is allowed: with a list of URLs, an entry must match the method and one of the path's forms.
     pub fn allows(&self, method: &str, paths: &[&str]) -> bool {
         self.urls.as_ref().is_none_or(|urls| urls.allows(method, paths))

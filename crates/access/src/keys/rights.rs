@@ -83,6 +83,11 @@ impl PatternList {
             .any(|(_, pattern)| pattern.as_ref().is_some_and(|pattern| paths.iter().any(|path| pattern.is_match(path))))
     }
 
+    /// Whether an entry has the method.
+    pub fn has_method(&self, method: &str) -> bool {
+        self.entries.iter().any(|entry| entry.methods.iter().any(|allowed| allowed == method))
+    }
+
     /// Whether the pattern of an entry matches a path.
     pub fn fits(&self, entry: usize, path: &str) -> bool {
         self.patterns().get(entry).and_then(Option::as_ref).is_some_and(|pattern| pattern.is_match(path))

@@ -9,10 +9,11 @@ use tollgate_data::snapshot::Upstreams;
 use tollgate_data::template::{ValueTemplate, VariableScope};
 use tollgate_data::upstream::Upstream;
 use tollgate_mcp_federation::{
-    CommandTerms, FederatedServer, FederationTerms, OperationTerms, Outside, ServerTerms, SessionSeal, ToolOverride, Transport,
-    ViewTerms,
+    CommandTerms, FederatedServer, FederationTerms, OperationTerms, Outside, ProcessBounds, ServerTerms, SessionSeal, ToolOverride,
+    Transport, ViewTerms,
 };
 use tollgate_model::api::{ApiDefinition, McpFederation, McpServer};
+use tollgate_model::config::McpCommand;
 use tollgate_pattern::Glob;
 
 /// How long lists are used, and how long a call may take, if nothing is said.
@@ -68,8 +69,8 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let secret = registry.session_secret.get().copied().unwrap_or_default();
     let seal = SessionSeal::new(&secret, &definition.api_id);
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
-        let (mailboxes, outcomes) = (registry.mailboxes.clone(), registry.call_outcomes.clone());
-        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes, outcomes })
+        let (mailboxes, calls) = (registry.mailboxes.clone(), registry.federated_calls.clone());
+        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes, calls })
     });
     let connected = server.clone();
     let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);
@@ -90,8 +91,9 @@ fn transport(definition: &ApiDefinition, server: &McpServer, context: &Context<'
         if command.command.is_empty() {
             return Err(("command", format!("the command {:?} of tollgate.mcp_commands is empty", server.command)));
         }
-        let (environment, directory) = (command.environment, command.directory);
-        return Ok(Transport::Command(CommandTerms { command: command.command, environment, directory }));
+        let McpCommand { command, environment, directory, memory_mib, processes, cpu_s } = command;
+        let bounds = ProcessBounds { memory_mib, processes, cpu_s };
+        return Ok(Transport::Command(CommandTerms { command, environment, directory, bounds }));
     }
     if !server.api.is_empty() {
         return Ok(Transport::Operations(OperationTerms {

@@ -34,8 +34,10 @@ pub struct Decisions {
     pub rules_calls: bool,
     /// Why the request is refused if there are rules for calls: nobody has read its body as one.
     pub unread: Option<Refusal>,
-    /// How a call of something that clients of a federation do not see is refused when the caller is known.
-    pub unlisted: Option<(Refusal, RpcCode)>,
+    /// Why a call of something that clients of a federation do not see is refused when all that any call passes has let it pass.
+    pub unlisted: Option<Refusal>,
+    /// Why the upstream refuses the request.
+    pub refused_upstream: Option<Refusal>,
     /// The code of the JSON-RPC error that refuses a request because it is no call.
     pub rpc_error: Option<RpcCode>,
     /// Whether the request is recorded, and how.

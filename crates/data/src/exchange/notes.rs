@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::time::Duration;
 use tollgate_access::keys::AskedKeys;
 use tollgate_engine::IpPermit;
-use tollgate_mcp_federation::OpenOutcome;
+use tollgate_mcp_federation::FederatedCall;
 use tollgate_model::session::Session;
 use tollgate_observe::{GraphqlFacts, WafFacts};
 use tollgate_plugin::PluginRequest;
-use tollgate_statistics::OpenLlmCall;
+use tollgate_statistics::{LlmCall, OpenCall};
 
 /// What response hooks see beside the response: the request as it went to the upstream.
 pub struct ResponseView {
@@ -36,9 +36,9 @@ pub struct Notes {
     /// The place of what the firewall finds in the response, if that is inspected.
     pub response_waf: Option<Rc<Cell<Option<Box<WafFacts>>>>>,
     /// What becomes of a request to a language model. Taken once, when its record begins.
-    pub llm_call: Cell<Option<Box<OpenLlmCall>>>,
+    pub llm_call: Cell<Option<Box<OpenCall<LlmCall>>>>,
     /// What becomes of a call of a federated MCP server.
-    pub mcp_outcome: Option<OpenOutcome>,
+    pub mcp_call: Option<OpenCall<FederatedCall>>,
     /// Keys that the shared store was asked for.
     pub asked_keys: AskedKeys,
     /// Since when the request has been held for its limits.

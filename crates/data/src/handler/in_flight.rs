@@ -36,7 +36,7 @@ pub(super) struct InFlight {
     pub upstream_status: u16,
     /// The fault, if there was one.
     pub failed: Option<FaultKind>,
-    /// The refusal that a step has put in the response's place.
+    /// The refusal that a step has put in the response's place, or that the upstream is to tell.
     pub refused: Option<Box<Refusal>>,
 }
 

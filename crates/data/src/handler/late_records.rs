@@ -61,7 +61,7 @@ impl CoreService {
 
     fn write_late(&self, late: LateRecord) {
         let LateRecord { mut record, snapshot, api, peer, ended_ns, .. } = late;
-        record.llm = record.llm_call.take().and_then(|call| call.stats());
+        record.llm = record.llm_call.take().and_then(|call| call.server_stats());
         if let Some(api) = snapshot.apis.get(api) {
             self.write_record(record, &api.facts, &peer, ended_ns);
         }

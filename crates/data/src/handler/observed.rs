@@ -72,7 +72,7 @@ impl GatewayHandler {
         let record = self.record.take();
         let cells = self.cells(&in_flight.snapshot, in_flight.place);
         let refused = in_flight.refused.as_deref();
-        let rpc_error = self.state.notes.mcp_outcome.take().and_then(|outcome| outcome.error()).map(RpcCode);
+        let rpc_error = self.state.notes.mcp_call.take().and_then(|call| call.error()).map(RpcCode);
         let is_server_fault = rpc_error.is_some_and(|code| code.failure_status().is_some());
         if record.is_none() && (in_flight.status >= 500 || refused.is_some()) {
             self.keep_failure(in_flight, &ended);
@@ -105,7 +105,7 @@ impl GatewayHandler {
             }
             if let Some(code) = rpc_error {
                 record.mcp_error = code.0;
-                record.failure_status = code.failure_status();
+                record.failure_status = code.failure_status().or(record.failure_status);
             }
             if let Some(refusal) = refused {
                 record.class = refusal.facts.class.or(record.class);
@@ -145,7 +145,7 @@ impl GatewayHandler {
     #[cold]
     fn note_refused_response(&self, record: &mut RequestRecord, refusal: &Refusal, end: MonoTime) {
         let is_tracked = record.tapped || record.analytics || record.logged || record.metered;
-        if is_tracked && self.core.tap.keeps_refusal(self.core.time_of_day.unix_s(end)) {
+        if record.refusal.is_none() && is_tracked && self.core.tap.keeps_refusal(self.core.time_of_day.unix_s(end)) {
             let message = refusal.message.text().to_owned();
             record.refusal = Some(Box::new(RefusalNote { middleware: "", message, limit: None }));
         }

@@ -88,7 +88,9 @@ impl Probe {
     pub(super) fn note_step(&self, middleware: &'static str, api: &str, ns: u64, step: &Step, is_resumed: bool) {
         let (decision, cause, message) = match step {
             Step::Next => (ProbeDecision::Next, "", String::new()),
-            Step::Refuse(refusal) => (ProbeDecision::Refuse, refusal.cause, refusal.message.text().to_owned()),
+            Step::Refuse(refusal) | Step::RefuseUpstream(refusal) => {
+                (ProbeDecision::Refuse, refusal.cause, refusal.message.text().to_owned())
+            }
             Step::Reply | Step::Respond(_) | Step::Revalidate(_) => (ProbeDecision::Reply, "", String::new()),
             Step::Hold(_) => (ProbeDecision::Held, "", String::new()),
         };

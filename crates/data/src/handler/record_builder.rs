@@ -89,8 +89,6 @@ pub(super) fn build_refusal_record(
 fn note_refusal(record: &mut RequestRecord, exchange: &Exchange<'_>, refusal: &Refusal) {
     record.class = refusal.facts.class;
     record.mcp_error = rpc_error(exchange, refusal);
-    // The client is told with status 200 that there is no such thing.
-    record.failure_status = (refusal.status < 400).then_some(403);
 }
 
 /// The code of the JSON-RPC error that tells a caller of a refusal; 0 for none.

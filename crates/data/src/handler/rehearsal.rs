@@ -222,7 +222,7 @@ impl RehearsalRun {
                 HoldUntil::Done(..) => parts.undecided = Some(about.name),
                 HoldUntil::Body(_) | HoldUntil::Time(_) => {}
             },
-            Step::Refuse(refusal) => parts.refused = Some((about.name, refusal.clone())),
+            Step::Refuse(refusal) | Step::RefuseUpstream(refusal) => parts.refused = Some((about.name, refusal.clone())),
             Step::Reply | Step::Revalidate(_) => parts.replied = about.name,
             Step::Respond(_) => {
                 parts.replied = about.name;

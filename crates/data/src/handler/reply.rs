@@ -15,16 +15,6 @@ pub(super) fn refuse(outgoing: &mut Outgoing, settings: &Settings, refusal: &Ref
         // Tyk has no template for it.
         return plain(outgoing, settings, status, &format!("{message}\n"));
     }
-    if refusal.status < 400
-        && let Some(document) = refusal.message.document()
-    {
-        // It is to look as if the upstream had answered.
-        outgoing.edits.clear();
-        outgoing.body.clear();
-        outgoing.status = refusal.status;
-        outgoing.edits.add("Content-Type", document.content_type.as_bytes());
-        return outgoing.body.extend_from_slice(&document.body);
-    }
     // A caller understands errors of JSON-RPC alone.
     if let Some(document) = refusal.message.document().filter(|_| !matches!(form, ErrorForm::Rpc(_))) {
         start(outgoing, settings, status, document.content_type);

@@ -257,7 +257,7 @@ impl GatewayHandler {
                     status: 0,
                     upstream_status: 0,
                     failed: None,
-                    refused: None,
+                    refused: self.state.decisions.refused_upstream.take().map(Box::new),
                 });
                 Ok(AfterChain::Verdict(verdict))
             }
@@ -346,7 +346,8 @@ impl ChainWalk<'_, '_> {
         }
         while let Some(link) = chain.get(rest.next) {
             rest.next += 1;
-            if rest.own.is_some() && !link.middleware.is_for_responses() {
+            let has_answer = rest.own.is_some() || exchange.decisions.refused_upstream.is_some();
+            if has_answer && !link.middleware.is_for_responses() {
                 continue;
             }
             let began = self.traced.then(MonoTime::now);
@@ -388,11 +389,15 @@ impl ChainWalk<'_, '_> {
         match step {
             Step::Next => Ok(None),
             Step::Refuse(refusal) => {
-                if let Some(events) = &exchange.api.events {
-                    tell_refusal(events, exchange, exchange.caller.key.as_deref(), &refusal);
-                }
-                *record = record_builder::build_refusal_record(context, exchange, link, &refusal);
+                self.note_refusal(&refusal, link, exchange, record);
                 Err(refusal)
+            }
+            Step::RefuseUpstream(refusal) => {
+                self.note_refusal(&refusal, link, exchange, record);
+                // The client is told with status 200 that there is no such thing.
+                record.iter_mut().for_each(|record| record.failure_status = Some(refusal.status));
+                exchange.decisions.refused_upstream = Some(refusal);
+                Ok(None)
             }
             Step::Reply => {
                 *record = if exchange.decisions.records_reply {
@@ -433,6 +438,20 @@ impl ChainWalk<'_, '_> {
                 Ok(Some(held_run(exchange, until, RestOfChain { next, own, resumed: Resumption::Held(then) })))
             }
         }
+    }
+
+    /// Tells others than the caller of a refusal.
+    fn note_refusal(
+        &self,
+        refusal: &Refusal,
+        link: &ChainLink,
+        exchange: &mut Exchange<'_>,
+        record: &mut Option<Box<RequestRecord>>,
+    ) {
+        if let Some(events) = &exchange.api.events {
+            tell_refusal(events, exchange, exchange.caller.key.as_deref(), refusal);
+        }
+        *record = record_builder::build_refusal_record(self.context, exchange, link, refusal);
     }
 
     /// Ends a chain with a response that the gateway has made, when the steps for responses have processed it.
@@ -481,7 +500,9 @@ impl ChainWalk<'_, '_> {
                         }
                     }
                 }
-                *record = record_builder::build_record(context, exchange, &upstream.host);
+                if exchange.decisions.refused_upstream.is_none() {
+                    *record = record_builder::build_record(context, exchange, &upstream.host);
+                }
                 if let Some(record) = record.as_mut() {
                     record_builder::note_upstream(record, upstream, &exchange.outgoing.target);
                     forward.timed = true;

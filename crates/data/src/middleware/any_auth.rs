@@ -109,7 +109,7 @@ impl AnyAuth {
                     return hold.within(self, |this, then, exchange| this.resume(trial, then, exchange));
                 }
                 step @ (Step::Respond(_) | Step::Revalidate(_)) => return step,
-                Step::Refuse(refusal) => AlternativeFailure::Refusal(refusal),
+                Step::Refuse(refusal) | Step::RefuseUpstream(refusal) => AlternativeFailure::Refusal(refusal),
                 Step::Reply => AlternativeFailure::Reply {
                     status: exchange.outgoing.status,
                     edits: std::mem::take(&mut exchange.outgoing.edits),

@@ -3,11 +3,10 @@
 
 use super::MiddlewareSource;
 use crate::endpoints::Hits;
-use crate::refusal::{self, Refusal, RefusalMessage, RefusalText};
+use crate::refusal::{self, Refusal};
 use crate::version_terms::VersionTerms;
 use std::sync::Arc;
-use tollgate_mcp::{Call, Primitive, RpcCode};
-use tollgate_mcp_federation::unlisted_response;
+use tollgate_mcp::{Call, Primitive};
 use tollgate_model::api::{AccessEntry, EndpointEntry};
 use tollgate_model::session::PrimitiveKind;
 use tollgate_pattern::PooledPattern;
@@ -32,14 +31,6 @@ pub(super) fn find_endpoints(version: &VersionTerms, call: &Call, hits: &mut Hit
         names.dedup();
     }
     version.matcher.find_call(&method, &names, hits);
-}
-
-/// A refusal as a federation answers a call of something that does not exist: nobody learns what is there that they may not use.
-pub(super) fn as_unlisted(refusal: &Refusal, call: &Call, is_modern: bool) -> (Refusal, RpcCode) {
-    let (response, code) = unlisted_response(call, is_modern);
-    let text = refusal.message.text().to_owned();
-    let message = RefusalMessage::with_document(text, "application/json", response.to_string().into_bytes());
-    (RefusalText { status: 200, message, ..RefusalText::clone(refusal) }.into(), RpcCode(code))
 }
 
 /// The rules of a version.

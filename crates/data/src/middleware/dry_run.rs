@@ -24,7 +24,7 @@ impl DryRunMiddleware {
         match step {
             // Why there is no session has been told already.
             Step::Refuse(refusal) if refusal == refusal::SESSION_MISSING => Step::Next,
-            Step::Refuse(refusal) => {
+            Step::Refuse(refusal) | Step::RefuseUpstream(refusal) => {
                 exchange.report_dry_run(&refusal);
                 Step::Next
             }

@@ -10,7 +10,7 @@ use tollgate_access::jwt::value_text;
 use tollgate_llm_gateway::{CallFacts, MetBudget};
 use tollgate_model::session::{BudgetHolder, LlmBudget};
 use tollgate_outbound::CALLER_LINE;
-use tollgate_statistics::LlmCalls;
+use tollgate_statistics::{LlmCall, OpenCalls};
 use tollgate_store::spend::OTHER;
 
 /// Longest name of a team in sums and records: clients may have tokens with any text.
@@ -22,7 +22,7 @@ pub(super) struct LlmCaller {
     budgets: Vec<LlmBudget>,
     /// What tells its team.
     team: Option<BudgetHolder>,
-    calls: Arc<LlmCalls>,
+    calls: Arc<OpenCalls<LlmCall>>,
 }
 
 impl LlmCaller {
@@ -68,7 +68,7 @@ impl Middleware for LlmCaller {
 
     fn on_request(&self, exchange: &mut Exchange<'_>) -> Step {
         // The request's record keeps the call open; without one, nobody learns what becomes of the request.
-        let call = self.calls.open().map(Box::new);
+        let call = self.calls.open(LlmCall::default()).map(Box::new);
         if let (Some(call), true) = (&call, self.team.is_some()) {
             let team = self.team(exchange);
             call.call().note(|stats| stats.team = team);

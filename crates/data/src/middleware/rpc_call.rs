@@ -6,7 +6,7 @@
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
-use crate::middleware::call_rules::{self, CallRules, as_unlisted};
+use crate::middleware::call_rules::{self, CallRules};
 use crate::offload::{BodyThreads, HERE_BYTES_MAX, OFFLOAD_TIME_MAX};
 use crate::refusal::{self, Refusal, RefusalMessage, RefusalText};
 use std::net::IpAddr;
@@ -21,8 +21,6 @@ pub(super) struct RpcCall {
     bytes_max: Option<u64>,
     /// Whether the server behind is a federation.
     is_federation: bool,
-    /// Whether nobody is asked for a key.
-    is_open: bool,
     /// Whether the server behind checks that head and body name the same call, as federations do. Then the body need not be read here.
     is_head_checked: bool,
     threads: Arc<StartedOnce<BodyThreads>>,
@@ -37,10 +35,9 @@ impl RpcCall {
         let limit = u64::try_from(source.info.global_size_limit).ok().filter(|limit| *limit > 0);
         let bytes_max = limit.filter(|_| !source.info.global_size_limit_disabled);
         let is_federation = source.definition.tollgate.mcp.is_some();
-        let is_open = source.definition.use_keyless;
         let is_head_checked = is_federation || source.definition.tollgate.mcp_server_checks_heads;
         let threads = source.context.registry.body_threads.clone();
-        Some(Box::new(RpcCall { rules, bytes_max, is_federation, is_open, is_head_checked, threads }))
+        Some(Box::new(RpcCall { rules, bytes_max, is_federation, is_head_checked, threads }))
     }
 
     /// The call that the head names, if it names all that rules may ask for, and nothing twice. Only where the server checks that the body says
@@ -84,15 +81,22 @@ impl RpcCall {
         };
         call_rules::find_endpoints(exchange.version, &call, exchange.hits);
         let (of_method, of_primitive) = (self.rules.method_refusal(&call), self.rules.primitive_refusal(&call));
-        let hidden = of_primitive.as_ref().filter(|refusal| self.is_federation && of_method.is_none() && refusal.status == 403);
-        exchange.decisions.unlisted = hidden.map(|refusal| as_unlisted(refusal, &call, is_modern(exchange)));
         exchange.decisions.call = Some(Box::new(call));
-        if exchange.decisions.unlisted.is_some() {
-            // Who is not known yet is told no more than of any other name: `McpCaller` refuses it.
-            return if self.is_open { refuse_unlisted(exchange) } else { Step::Next };
+        match (of_method, of_primitive) {
+            (None, Some(refusal)) => refuse_primitive(exchange, refusal, self.is_federation),
+            (refusal, _) => refusal.map_or(Step::Next, Step::Refuse),
         }
-        of_method.or(of_primitive).map_or(Step::Next, Step::Refuse)
     }
+}
+
+/// Refuses a call of what is closed to its caller. At a federation it looks as if it did not exist: the call passes all that others pass, and `McpCaller`
+/// has the federation refuse it.
+pub(super) fn refuse_primitive(exchange: &mut Exchange<'_>, refusal: Refusal, is_federation: bool) -> Step {
+    if !is_federation || refusal.status != 403 {
+        return Step::Refuse(refusal);
+    }
+    exchange.decisions.unlisted = Some(refusal);
+    Step::Next
 }
 
 /// Whether a request is a call.
@@ -101,15 +105,8 @@ fn is_call(exchange: &Exchange<'_>) -> bool {
 }
 
 /// Whether a request says that it stands for itself.
-pub(super) fn is_modern(exchange: &Exchange<'_>) -> bool {
+fn is_modern(exchange: &Exchange<'_>) -> bool {
     exchange.received().sole("mcp-protocol-version") == Some(Call::NAMED_IN_HEADS.as_bytes())
-}
-
-/// Refuses a call of something that clients of a federation do not see, if it is one.
-pub(super) fn refuse_unlisted(exchange: &mut Exchange<'_>) -> Step {
-    let Some((refusal, code)) = exchange.decisions.unlisted.take() else { return Step::Next };
-    exchange.decisions.rpc_error = Some(code);
-    Step::Refuse(refusal)
 }
 
 fn malformed(status: u16, message: &str, body: Vec<u8>) -> Refusal {
@@ -151,8 +148,6 @@ impl Middleware for RpcCall {
         }
         if self.is_head_checked
             && let Some(call) = self.call_of_head(exchange)
-            // What a federation closes is answered with the id, which the body has.
-            && !(self.is_federation && self.rules.primitive_refusal(&call).is_some())
         {
             exchange.decisions.is_head_call = true;
             return self.found(exchange, Ok(Some(call)));

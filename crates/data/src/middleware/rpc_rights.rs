@@ -1,13 +1,13 @@
 //! What a key may call of an MCP proxy. Reads `json_rpc_methods_access_rights` and `mcp_access_rights` of its right. The client sees 403 `tool
 //! 'x' is not available`, at a federation what it answers for something that does not exist, and for a body that nobody has read as a call what `RpcCall` says. Does not use the store.
 
-use super::call_rules::as_unlisted;
-use super::rpc_call::{is_modern, refuse_unlisted};
+use super::rpc_call::refuse_primitive;
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
 use crate::refusal;
 use tollgate_access::keys::McpRights;
 use tollgate_mcp::Primitive;
+use tollgate_model::api::DryRunKind;
 
 pub(super) struct RpcRights {
     /// Whether what a key may not use looks as if it did not exist.
@@ -17,7 +17,9 @@ pub(super) struct RpcRights {
 impl RpcRights {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
         let applies = source.definition.is_mcp() && !source.definition.use_keyless;
-        let is_federation = source.definition.tollgate.mcp.is_some();
+        // A dry run counts what is refused here.
+        let is_dry = source.definition.tollgate.dry_run.contains(&DryRunKind::Authentication);
+        let is_federation = source.definition.tollgate.mcp.is_some() && !is_dry;
         applies.then(|| Box::new(RpcRights { is_federation }) as Box<dyn Middleware>)
     }
 }
@@ -37,12 +39,7 @@ impl Middleware for RpcRights {
             Some(primitive) if !primitive.is_clear() => Step::Refuse(refusal::MCP_NAME_UNCLEAR),
             Some(primitive) if !permits(rights, primitive) => {
                 let refusal = refusal::not_callable(primitive.kind.name(), &primitive.name);
-                if !self.is_federation {
-                    return Step::Refuse(refusal);
-                }
-                let unlisted = as_unlisted(&refusal, call, is_modern(exchange));
-                exchange.decisions.unlisted = Some(unlisted);
-                refuse_unlisted(exchange)
+                refuse_primitive(exchange, refusal, self.is_federation)
             }
             _ => Step::Next,
         }

@@ -104,8 +104,8 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-const PROCESS: [&str; 10] =
-    ["p_cancels", "p_child", "p_echo", "p_environment", "p_exit", "p_garbage", "p_grow", "p_pid", "p_progress", "p_sleep"];
+const PROCESS: [&str; 11] =
+    ["p_cancels", "p_child", "p_eat", "p_echo", "p_environment", "p_exit", "p_garbage", "p_grow", "p_pid", "p_progress", "p_sleep"];
 
 #[test]
 fn one_endpoint_has_the_tools_of_all_servers_and_each_call_goes_where_it_belongs() {
@@ -275,8 +275,8 @@ fn operations_of_an_api_are_tools_under_the_callers_own_limits() {
     let over = client.call("getOrder", json!({"id": 9}));
     assert!(over["result"]["isError"] == true && said(&over).contains("Rate Limit Exceeded"), "{over}");
     let stranger = Client::begin(&gateway, "/f/", "one");
-    let refused = stranger.call("getOrder", json!({"id": 7}));
-    assert!(refused["result"]["isError"] == true && said(&refused).contains("disallowed"), "{refused}");
+    assert_eq!(stranger.tools(), set(&[]), "what it may not call");
+    assert_eq!(stranger.call("getOrder", json!({"id": 7}))["error"]["code"], -32602);
     assert_eq!(upstream.requests(), 2);
 }
 
@@ -304,6 +304,38 @@ fn a_process_that_dies_or_babbles_takes_only_its_own_calls_along() {
     assert_ne!(said(&client.call("p_pid", json!({}))), pid.to_string());
     assert_eq!(client.call("p_exit", json!({}))["error"]["code"], -32004);
     eventually("and again", || client.call("p_pid", json!({}))["result"].is_object());
+    gateway.expect_no_panic();
+}
+
+#[test]
+fn a_process_that_uses_too_much_is_ended_and_started_again() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp_process.py");
+    let command = json!({"command": ["python3", script], "memory_mib": 100, "processes": 4});
+    let setup = Setup::new(json!({"tollgate": {"mcp_commands": {"process": command}}}));
+    let gateway = setup.api(federation("f", json!([{"name": "p", "command": "process"}]))).start();
+    let client = Client::begin(&gateway, "/f/", "");
+    let process = || {
+        let told = gateway.control("GET", "/tyk/mcps/f/servers", "").json();
+        told["servers"][0]["process"].clone()
+    };
+    let pid = said(&client.call("pid", json!({}))).to_owned();
+    assert_eq!(said(&client.call("eat", json!({"mib": 1, "seconds": 0}))), pid, "what is little is nobody's business");
+    for (tool, arguments, why) in [
+        ("eat", json!({"mib": 150, "seconds": 100}), "MiB of memory, more than its memory_mib of 100"),
+        ("child", json!({}), "processes, more than the 4 that it may have"),
+    ] {
+        let again = || client.call("pid", json!({}))["result"].is_object();
+        eventually("it is there", again);
+        let restarts = process()["restarts"].as_u64().unwrap();
+        eventually("it uses too much", || {
+            let answer = client.call(tool, arguments.clone());
+            answer["error"]["code"] == -32004 || process()["end"].as_str().is_some_and(|end| end.contains(why))
+        });
+        eventually("it is told", || process()["end"].as_str().is_some_and(|end| end.contains(why)));
+        eventually("it is started again", again);
+        assert!(process()["restarts"].as_u64().unwrap() > restarts);
+        assert!(gateway.log().contains(why));
+    }
     gateway.expect_no_panic();
 }
 

@@ -42,6 +42,21 @@ if (tools.includes(`${prefix}get-roots-list`)) {
   const roots = await client.callTool({ name: `${prefix}get-roots-list`, arguments: {} });
   say("roots", JSON.stringify(roots.content).includes("file:///judged"));
 }
+if (client.getServerCapabilities()?.tasks?.requests?.tools?.call) {
+  // It asks for what is unclear while somebody waits for the task's result.
+  const research = { name: `${prefix}simulate-research-query`, arguments: { topic: "x", ambiguous: true } };
+  const seen = new Set();
+  let found;
+  for await (const message of client.experimental.tasks.callToolStream(research, schemas.CallToolResultSchema, { task: { ttl: 60000 } })) {
+    seen.add(message.type);
+    found = message.type === "result" ? text(message.result) : message.error?.message;
+  }
+  say("task", { seen: [...seen], found });
+  const cancelled = client.experimental.tasks.callToolStream(research, schemas.CallToolResultSchema, { task: { ttl: 60000 } });
+  const { taskId } = (await cancelled.next()).value.task;
+  say("task cancelled", (await client.experimental.tasks.cancelTask(taskId)).status);
+  say("task afterwards", (await client.experimental.tasks.getTask(taskId)).taskId === taskId);
+}
 const resources = (await client.listResources()).resources;
 say("resource", (await client.readResource({ uri: resources[0].uri })).contents[0].uri === resources[0].uri);
 say("template", (await client.readResource({ uri: "demo://resource/dynamic/text/1" })).contents.length);

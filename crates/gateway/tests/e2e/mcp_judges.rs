@@ -73,14 +73,18 @@ fn an_official_client_finds_behind_the_gateway_what_it_finds_at_the_server() {
     let at = |id: &str, prefix: &str| found(&packages, &format!("http://127.0.0.1:{}/{id}/", gateway.port), prefix);
     let direct = found(&packages, &server.url(), "");
     assert!(direct.len() >= 14 && direct["sampled"] == true && direct["elicited"] == true && direct["roots"] == true, "{direct:?}");
+    assert!(
+        direct["task"]["seen"].as_array().is_some_and(|seen| seen.len() > 2) && direct["task afterwards"] == true,
+        "{direct:?}"
+    );
     assert_eq!(at("proxy", ""), direct);
     // The server answers the call of an unknown tool with a result; the federation knows its tools.
     let mut expected = direct;
     expected.insert("unknown tool".to_owned(), json!(-32602));
     assert_eq!(at("federation", ""), expected);
-    // Clients share a process: it cannot ask one of them.
+    // Clients share a process: it cannot ask one of them, nor keep tasks for one.
     let mut alone = at("process", "p_");
-    for name in ["tools", "sampled", "elicited", "roots"] {
+    for name in ["tools", "sampled", "elicited", "roots", "task", "task cancelled", "task afterwards"] {
         alone.remove(name);
         expected.remove(name);
     }
@@ -88,12 +92,12 @@ fn an_official_client_finds_behind_the_gateway_what_it_finds_at_the_server() {
     gateway.expect_no_panic();
 }
 
-/// The scenarios of the conformance suite that pass at a URL.
-fn passed(packages: &Path, url: &str) -> Vec<String> {
+/// The scenarios of the conformance suite for a version that pass at a URL.
+fn passed(packages: &Path, url: &str, version: &str) -> Vec<String> {
     let node = packages.join("node_modules/node/bin/node");
     let suite = packages.join("node_modules/@modelcontextprotocol/conformance/dist/index.js");
     let mut command = Command::new(node);
-    command.arg(suite).args(["server", "--url", url, "--requirements", "2025-11-25", "--timeout", "10000"]);
+    command.arg(suite).args(["server", "--url", url, "--requirements", version, "--timeout", "10000"]);
     let output = command.current_dir(std::env::temp_dir()).output().expect("the suite runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let named = text.lines().filter_map(|line| line.strip_prefix("✓ ")).filter_map(|line| line.split_once(':'));
@@ -102,19 +106,51 @@ fn passed(packages: &Path, url: &str) -> Vec<String> {
     passed
 }
 
+/// What passes at the server, but not behind the gateway's APIs. Each may lose some.
+fn lost(packages: &Path, (version, direct): (&str, &[String]), gateway: &Gateway, apis: &[(&str, &[&str])]) -> Vec<String> {
+    let of_api = |(id, may_lose): &(&str, &[&str])| {
+        let here = passed(packages, &format!("http://127.0.0.1:{}/{id}/", gateway.port), version);
+        let is_lost = |name: &&String| !here.contains(name) && !may_lose.contains(&name.as_str());
+        direct.iter().filter(is_lost).map(|name| format!("{id}: {name}")).collect::<Vec<_>>()
+    };
+    apis.iter().flat_map(of_api).collect()
+}
+
 #[test]
 fn what_conforms_at_the_server_conforms_behind_the_gateway() {
     let Some(packages) = packages() else { return };
     let server = Everything::start(&packages);
     let gateway = gateway(&packages, &server);
-    let direct = passed(&packages, &server.url());
+    let version = "2025-11-25";
+    let direct = passed(&packages, &server.url(), version);
     assert!(direct.len() >= 9, "{direct:?}");
     // The suite calls a tool and subscribes to a resource that this server has not, and takes any answer without an error of the protocol; the federation
     // knows what its servers have.
     let not_there = ["tools-call-simple-text", "tools-call-error", "resources-subscribe", "resources-unsubscribe"];
-    for (id, may_lose) in [("proxy", [].as_slice()), ("federation", not_there.as_slice())] {
-        let here = passed(&packages, &format!("http://127.0.0.1:{}/{id}/", gateway.port));
-        let lost: Vec<_> = direct.iter().filter(|name| !here.contains(name) && !may_lose.contains(&name.as_str())).collect();
-        assert!(lost.is_empty(), "{id}: {lost:?}");
-    }
+    let lost = lost(&packages, (version, &direct), &gateway, &[("proxy", &[]), ("federation", &not_there)]);
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
+#[test]
+fn what_conforms_without_sessions_at_the_server_conforms_behind_the_gateway() {
+    let Some(packages) = packages() else { return };
+    let (script, port) = (SCRIPT.replace("mcp_judges.mjs", "mcp_modern_server.mjs"), free_port());
+    let mut command = Command::new(packages.join("node_modules/node/bin/node"));
+    command.arg(script).arg(&packages).arg(port.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+    let _server = ChildProcess::start(&mut command);
+    eventually("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let mcp = |id: &str| api(id, &format!("/{id}/"), &url).set("application_protocol", "mcp");
+    let gateway = Setup::new(json!({}))
+        .api(mcp("proxy"))
+        .api(mcp("heads").set("tollgate/mcp_server_checks_heads", true))
+        .api(mcp("federation").set("tollgate/mcp", json!({"servers": [{"name": "s", "url": url}]})))
+        .start();
+    let version = "2026-07-28";
+    let direct = passed(&packages, &url, version);
+    // All that the version requires.
+    assert!(direct.len() >= 37 && direct.iter().any(|name| name == "server-stateless"), "{direct:?}");
+    let lost = lost(&packages, (version, &direct), &gateway, &[("proxy", &[]), ("heads", &[]), ("federation", &[])]);
+    assert!(lost.is_empty(), "{lost:?}");
+    gateway.expect_no_panic();
 }

@@ -7,8 +7,9 @@ import threading
 import time
 
 LOCK = threading.Lock()
-NAMES = ["pid", "environment", "sleep", "progress", "exit", "garbage", "echo", "child", "cancels", "grow"]
+NAMES = ["pid", "environment", "sleep", "progress", "exit", "garbage", "echo", "child", "cancels", "grow", "eat"]
 CANCELS = []
+EATEN = []
 
 
 def send(message):
@@ -49,6 +50,9 @@ def answer(message):
             text = str(subprocess.Popen(["sleep", "1000"]).pid)
         if name == "cancels":
             text = str(len(CANCELS))
+        if name == "eat":
+            EATEN.append(b"x" * (arguments["mib"] << 20))
+            time.sleep(arguments["seconds"])
         if name == "grow":
             NAMES.append("grown")
             send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})

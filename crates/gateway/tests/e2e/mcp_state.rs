@@ -129,7 +129,7 @@ fn servers_say_how_they_do_and_nothing_before_somebody_has_asked_them() {
     assert!(down["fault"].as_str().is_some_and(|why| !why.is_empty()), "{down}");
     assert_eq!(
         (&p["state"], &p["kind"], &p["tools"], &p["version"]),
-        (&json!("there"), &json!("command"), &json!(9), &json!("2025-11-25"))
+        (&json!("there"), &json!("command"), &json!(10), &json!("2025-11-25"))
     );
     assert_eq!((&p["process"]["running"], &p["process"]["restarts"]), (&json!(true), &json!(0)));
 

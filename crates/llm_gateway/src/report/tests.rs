@@ -30,8 +30,8 @@ fn a_picture_is_no_long_text() {
 
 #[test]
 fn a_report_sums_its_attempts_and_ends_with_its_last_copy() {
-    let calls = Arc::<LlmCalls>::default();
-    let open = calls.open().unwrap();
+    let calls = Arc::<OpenCalls<LlmCall>>::default();
+    let open = calls.open(LlmCall::default()).unwrap();
     let report = Report::of(&calls, Some(open.number));
     let provider = |name: &str| ProviderTerms {
         name: name.to_owned(),

@@ -1,11 +1,17 @@
 use super::*;
+use crate::process_bounds::ProcessBounds;
 use crate::terms::{CommandTerms, ToolOverride, Transport};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tollgate_pattern::Glob;
 
 fn server(name: &str, view: ViewTerms) -> ServerTerms {
-    let command = CommandTerms { command: Vec::new(), environment: BTreeMap::new(), directory: String::new() };
+    let command = CommandTerms {
+        command: Vec::new(),
+        environment: BTreeMap::new(),
+        directory: String::new(),
+        bounds: ProcessBounds::default(),
+    };
     ServerTerms { name: name.to_owned(), transport: Transport::Command(command), view, time_max: Duration::ZERO }
 }
 

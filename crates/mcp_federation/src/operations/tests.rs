@@ -1,5 +1,5 @@
 use super::*;
-use crate::outside::ApiReply;
+use crate::outside::{ApiAccess, ApiReply};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::sync::Mutex;
@@ -33,8 +33,11 @@ impl OwnApis for Shop {
         (api == "shop").then(|| Arc::new(Document::new(document).unwrap().0))
     }
 
-    fn credential_headers(&self, _: &str) -> Vec<(String, String)> {
-        vec![("authToken".to_owned(), "X-Key".to_owned()), ("jwt".to_owned(), "Authorization".to_owned())]
+    fn access(&self, api: &str) -> Option<ApiAccess> {
+        let headers =
+            [("authToken", "X-Key"), ("jwt", "Authorization")].map(|(method, header)| (method.to_owned(), header.to_owned()));
+        let (id, org, listen_path) = (api.to_owned(), String::new(), "/shop/".to_owned());
+        Some(ApiAccess { id, org, listen_path, credential_headers: headers.to_vec() })
     }
 
     fn call(&self, request: OwnRequest) -> BoxFuture<'static, Result<ApiReply, String>> {
@@ -143,4 +146,31 @@ fn bodies_are_json_or_forms_and_other_operations_are_left_out_with_the_reason() 
     let tools = answer["result"]["tools"].as_array().unwrap();
     let upload = tools.iter().find(|tool| tool["name"] == "upload").unwrap();
     assert_eq!(upload[WITHHELD], "its body is neither JSON nor a form, but multipart/form-data, text/xml");
+}
+
+/// A caller that may only read.
+struct Reader;
+
+impl CallerRights for Reader {
+    fn refuses(&self, api: &ApiAccess, method: &str, path: &str) -> bool {
+        assert!(api.id == "shop" && path.starts_with('/'));
+        method != "GET"
+    }
+}
+
+#[test]
+fn what_an_api_refuses_a_caller_is_known_where_it_gets_all_its_credentials() {
+    let refused = |terms: OperationTerms, wanted: &str| {
+        let server = OperationsServer { terms, apis: Arc::new(Shop::default()), time_max: Duration::from_secs(1) };
+        server.refused(&Reader, |name| name.contains(wanted))
+    };
+    let credentials = ["authToken", "jwt"].map(|method| (method.to_owned(), "Authorization".to_owned())).to_vec();
+    let known = || OperationTerms { credentials: credentials.clone(), ..all() };
+    assert_eq!(
+        refused(known(), "order").into_iter().collect::<BTreeSet<_>>(),
+        ["drop_order_".to_owned(), "post_orders".to_owned()].into()
+    );
+    assert!(refused(known(), "getOrder").is_empty());
+    assert!(refused(all(), "order").is_empty(), "it takes tokens, too");
+    assert!(refused(OperationTerms { api: "gone".to_owned(), ..known() }, "order").is_empty());
 }

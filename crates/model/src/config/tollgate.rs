@@ -99,7 +99,7 @@ pub struct TollgateSettings {
 }
 
 /// `tollgate.mcp_commands` of the configuration: a command that definitions may name.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct McpCommand {
     /// The program and its arguments.
@@ -108,6 +108,25 @@ pub struct McpCommand {
     pub environment: BTreeMap<String, String>,
     /// Directory in which it runs; that of the gateway if empty.
     pub directory: String,
+    /// Most memory of it and of all that it starts, in MiB; default 1024, 0 for no bound. Who uses more is ended.
+    pub memory_mib: u64,
+    /// Most processes that it and all that it starts are together; default 64, 0 for no bound.
+    pub processes: u64,
+    /// Most seconds that they are on processors within a minute; 0 for no bound.
+    pub cpu_s: u64,
+}
+
+impl Default for McpCommand {
+    fn default() -> Self {
+        McpCommand {
+            command: Vec::new(),
+            environment: BTreeMap::new(),
+            directory: String::new(),
+            memory_mib: 1_024,
+            processes: 64,
+            cpu_s: 0,
+        }
+    }
 }
 
 /// How events are sent.

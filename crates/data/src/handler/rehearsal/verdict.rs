@@ -114,28 +114,28 @@ impl VerdictParts {
             made.decision = RehearsedDecision::Undecided { by };
             return made;
         }
+        // The upstream may be the one that tells of it.
+        if let (Verdict::Forward(_) | Verdict::Reply, Some((_, refusal))) = (verdict, self.refused) {
+            let message = refusal.message.text().to_owned();
+            made.decision = RehearsedDecision::Refuse { status: outgoing.status, cause: refusal.cause, message };
+            return made;
+        }
         made.decision = match verdict {
+            Verdict::Hold(_) => RehearsedDecision::Undecided { by: "batch" },
             Verdict::Forward(_) => {
                 made.request_lines = request_lines(handler, request, outgoing);
                 made.response_lines = response_lines(handler, version.map_or(&[][..], |version| &version.response_changes));
                 forwarded(handler, request, outgoing)
             }
-            Verdict::Reply => match self.refused {
-                Some((_, refusal)) => {
-                    let message = refusal.message.text().to_owned();
-                    RehearsedDecision::Refuse { status: outgoing.status, cause: refusal.cause, message }
-                }
-                None if reached.is_some() && self.replied.is_empty() && outgoing.status >= 400 => {
-                    let cause = handler.cause.unwrap_or("version_missing");
-                    RehearsedDecision::Refuse { status: outgoing.status, cause, message: String::new() }
-                }
-                None => RehearsedDecision::Reply {
-                    status: outgoing.status,
-                    by: if self.replied.is_empty() { "gateway" } else { self.replied },
-                    digest: reply_digest(request, outgoing),
-                },
+            Verdict::Reply if reached.is_some() && self.replied.is_empty() && outgoing.status >= 400 => {
+                let cause = handler.cause.unwrap_or("version_missing");
+                RehearsedDecision::Refuse { status: outgoing.status, cause, message: String::new() }
+            }
+            Verdict::Reply => RehearsedDecision::Reply {
+                status: outgoing.status,
+                by: if self.replied.is_empty() { "gateway" } else { self.replied },
+                digest: reply_digest(request, outgoing),
             },
-            Verdict::Hold(_) => RehearsedDecision::Undecided { by: "batch" },
         };
         made
     }

@@ -57,7 +57,7 @@ fn a_report_sums_its_attempts_and_ends_with_its_last_copy() {
     assert!(!open.is_complete());
     drop(report);
     assert!(open.is_complete());
-    let stats = open.stats().unwrap();
+    let stats = open.stats();
     assert_eq!((stats.provider.as_str(), stats.outcome.as_str(), stats.finish.as_str()), ("b", "ok", "length"));
     assert_eq!((stats.budget.as_str(), stats.usage.output_tokens, stats.usage.cost_usd), ("mine", 3, 1.0));
     let shown: Vec<_> = stats.attempts.iter().map(|attempt| (attempt.address.as_str(), attempt.reason.as_str())).collect();

@@ -130,6 +130,8 @@ fn invoices_are_shown_to_developers_and_operators() {
         expect_accessible(&mut tab);
     }
     tab.click("a", "Applications");
+    // Until it is there, the longer name in the menu would be clicked.
+    tab.see("shop: approved");
     tab.click("a", "App");
     tab.see("this month until now");
     tab.see("49.00 EUR");

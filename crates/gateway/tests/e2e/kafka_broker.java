@@ -1,23 +1,30 @@
 // A Kafka broker for the tests, on one node, with a producer and an administrator on Kafka's own client. Runs as
 // `java -cp 'DIRECTORY/*' kafka_broker.java DIRECTORY PORT PORT PORT`: directory of its logs, ports without and with SASL, port of the controller.
-// Reads a command from each line and answers `ok`, or what is wrong:
-//   create TOPIC PARTITIONS | send TOPIC VALUE | send-compressed CODEC TOPIC VALUE | tombstone TOPIC | abort TOPIC VALUE | members GROUP
+// Says `> ready` when it is, reads a command from each line, and answers `> ok`, or what is wrong behind `> `; other lines are of loggers:
+//   restart | create TOPIC PARTITIONS | send TOPIC VALUE | send-compressed CODEC TOPIC VALUE | tombstone TOPIC | abort TOPIC VALUE | members GROUP
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.utils.Time;
 
 public class kafka_broker {
     static String address;
+    static Properties settings;
+    static KafkaRaftServer broker;
     static final Map<String, KafkaProducer<String, String>> producers = new HashMap<>();
 
     public static void main(String[] arguments) throws Exception {
@@ -29,14 +36,12 @@ public class kafka_broker {
         if (!Files.exists(logs.resolve("meta.properties"))) {
             Files.writeString(logs.resolve("meta.properties"), "version=1\ncluster.id=AAAAAAAAAAAAAAAAAAAAAA\nnode.id=1\n");
         }
-        Path settings = directory.resolve("server.properties");
-        Files.write(settings, settings(logs, ports));
-        Thread broker = new Thread(() -> kafka.Kafka.main(new String[] {settings.toString()}));
-        broker.setDaemon(true);
-        broker.start();
+        settings = new Properties();
+        settings.load(new StringReader(String.join("\n", settings(logs, ports))));
+        start();
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", address))) {
             admin.describeCluster().nodes().get();
-            System.out.println("ready");
+            say("ready");
             BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 String told;
@@ -45,16 +50,30 @@ public class kafka_broker {
                 } catch (Exception error) {
                     told = error.toString().replace('\n', ' ');
                 }
-                System.out.println(told);
+                say(told);
             }
         }
         // Without a graceful end: that takes seconds.
         Runtime.getRuntime().halt(0);
     }
 
+    static void start() {
+        broker = new KafkaRaftServer(KafkaConfig.fromProps(settings), Time.SYSTEM);
+        broker.startup();
+    }
+
+    static void say(String text) {
+        System.out.println("> " + text);
+    }
+
     static String run(Admin admin, String line) throws Exception {
         String[] words = line.split(" ", 3);
         switch (words[0]) {
+            case "restart":
+                broker.shutdown();
+                broker.awaitShutdown();
+                start();
+                return "ok";
             case "create":
                 admin.createTopics(List.of(new NewTopic(words[1], Integer.parseInt(words[2]), (short) 1))).all().get();
                 return "ok";
@@ -106,6 +125,8 @@ public class kafka_broker {
             "listener.name.sasl_plaintext.plain.sasl.jaas.config=" + login, "log.dirs=" + logs,
             "offsets.topic.replication.factor=1", "offsets.topic.num.partitions=1", "transaction.state.log.replication.factor=1",
             "transaction.state.log.min.isr=1", "transaction.state.log.num.partitions=1", "group.initial.rebalance.delay.ms=0",
-            "auto.create.topics.enable=false", "log.cleaner.enable=false");
+            "auto.create.topics.enable=false", "log.cleaner.enable=false",
+            // As long as that, a controller knows a broker that has gone, and takes no new one in its place.
+            "broker.session.timeout.ms=3000", "broker.heartbeat.interval.ms=500");
     }
 }

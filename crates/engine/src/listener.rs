@@ -11,10 +11,12 @@ use crate::serve::serve;
 use crate::service::ClientInfo;
 use crate::stream::Stream;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use std::fs::File;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -24,6 +26,8 @@ const BACKLOG: i32 = 4096;
 /// Pause after a failed accept, so that the loop does not spin. If no file descriptor is left, idle connections are closed
 /// meanwhile.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long clients wait for file descriptors before they are refused, so that they go to another gateway.
+const REFUSE_AFTER: Duration = Duration::from_secs(1);
 /// Number of accepted connections after which the core serves those it has: each one costs as much time as some requests.
 const ACCEPTS_PER_TURN: usize = 8;
 /// Minimum interval between log lines about failed accepts.
@@ -64,6 +68,7 @@ pub(crate) async fn accept(
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(socket)?;
     let mut logged: Option<Instant> = None;
+    let mut shortage = Shortage::new();
     let mut in_turn = 0;
     loop {
         if in_turn == ACCEPTS_PER_TURN {
@@ -78,14 +83,18 @@ pub(crate) async fn accept(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, client)) => match seat(&core, client, &listen) {
-                Ok(seat) => place(&core, stream, client, &listen, seat),
-                Err(LimitReached) => core.turn_away(&stream),
-            },
+            Ok((stream, client)) => {
+                shortage.since = None;
+                match seat(&core, client, &listen) {
+                    Ok(seat) => place(&core, stream, client, &listen, seat),
+                    Err(LimitReached) => core.turn_away(&stream),
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) if is_out_of_files(&error) => {
                 core.peers.close_idle(|connections| core.close_idle(connections));
                 tokio::time::sleep(ACCEPT_PAUSE).await;
+                shortage.refuse(&core, &listener);
             }
             Err(error) => {
                 if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_EVERY) {
@@ -104,6 +113,41 @@ pub(crate) async fn accept(
         }
     }
     Ok(())
+}
+
+/// A time in which no file descriptor is left.
+struct Shortage {
+    since: Option<Instant>,
+    /// A descriptor that is given up for that of a connection, which can be refused only when it has one.
+    spare: Option<File>,
+}
+
+impl Shortage {
+    fn new() -> Self {
+        Shortage { since: None, spare: File::open("/dev/null").ok() }
+    }
+
+    /// Refuses the connections that wait, if this has taken long.
+    fn refuse(&mut self, core: &Core, listener: &tokio::net::TcpListener) {
+        if self.since.get_or_insert_with(Instant::now).elapsed() < REFUSE_AFTER {
+            return;
+        }
+        for _ in 0..BACKLOG {
+            drop(self.spare.take());
+            let waiting = listener.poll_accept(&mut Context::from_waker(Waker::noop()));
+            let is_refused = match waiting {
+                Poll::Ready(Ok((stream, _))) => {
+                    core.turn_away(&stream);
+                    true
+                }
+                _ => false,
+            };
+            self.spare = File::open("/dev/null").ok();
+            if !is_refused {
+                return;
+            }
+        }
+    }
 }
 
 /// Counts the connection for its address. Behind a PROXY header, the announced client is counted later.

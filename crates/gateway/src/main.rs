@@ -1,5 +1,4 @@
 //! Tollgate: an API gateway in one binary. It serves Tyk's API definitions, and everything it needs is in here.
-#![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, reason = "say! outlasts a reader that has gone"))]
 // Without a part, some code that only this part uses remains.
 #![cfg_attr(not(feature = "wasm"), allow(dead_code))]
@@ -12,6 +11,7 @@ macro_rules! say {
 }
 
 mod acme;
+mod allocator;
 mod announcement;
 mod bundle_build;
 mod check;
@@ -45,9 +45,6 @@ mod tests;
 
 use clap::Parser;
 use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     if tollgate_javascript::serve_scripts_if_asked() {

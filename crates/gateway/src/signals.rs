@@ -1,6 +1,7 @@
 //! Handles signals, and everything that the gateway does between start and end besides serving: it reloads, hands over to a new
-//! process, and tells the service manager that it is alive.
+//! process, tells the service manager that it is alive, and gives memory back to the system.
 
+use crate::allocator;
 use crate::handover::HandoverState;
 use crate::notify::Notifier;
 use std::future::{Future, pending};
@@ -9,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use tollgate_control::definitions::Reloads;
 
 /// Why the gateway stops.
@@ -54,8 +56,9 @@ impl Signals {
         mut is_alive: impl FnMut() -> bool,
     ) -> StopCause {
         let Signals { runtime, hangup, terminate, interrupt, quit, restart } = self;
-        let alive_every = notifier.alive_every();
         runtime.block_on(async {
+            let mut alive = notifier.alive_every().map(every);
+            let mut memory = every(allocator::GIVE_BACK_EVERY);
             let mut handing_over: Option<HandingOver<'_>> = None;
             loop {
                 tokio::select! {
@@ -80,9 +83,10 @@ impl Signals {
                             }
                         }
                     }
-                    () = wait(alive_every) => if is_alive() {
+                    () = next(&mut alive) => if is_alive() {
                         notifier.alive();
                     },
+                    _ = memory.tick() => allocator::give_back(),
                 }
             }
         })
@@ -118,9 +122,15 @@ async fn outcome(handing_over: &mut Option<HandingOver<'_>>) -> Result<u32, Stri
     }
 }
 
-async fn wait(time: Option<Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
+fn every(time: Duration) -> Interval {
+    let mut interval = interval(time);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    interval
+}
+
+async fn next(interval: &mut Option<Interval>) {
+    match interval {
+        Some(interval) => drop(interval.tick().await),
         None => pending().await,
     }
 }

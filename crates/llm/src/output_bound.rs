@@ -7,6 +7,7 @@ use crate::form::{Event, Stop, Usage};
 use crate::openai_responses::PassedResponses;
 use crate::provider::{Provider, ProviderStream};
 use crate::token_floor::TokenFloor;
+use std::mem::{Discriminant, discriminant};
 use tollgate_mcp::{EventParts, EventReader};
 
 /// Watches the events of one answer.
@@ -82,11 +83,12 @@ pub struct BoundedStream {
 /// What has passed, as far as its end must know.
 #[derive(Debug)]
 enum PassedEvents {
-    /// The writer writes what passes anyway, so that it knows how to go on.
+    /// The writer writes what passes anyway, so that it knows how to go on; but for text behind text, which changes nothing.
     Form {
         reader: Box<ProviderStream>,
         writer: Box<ClientWriter>,
         unseen: Vec<u8>,
+        last: Option<Discriminant<Event>>,
     },
     Responses(Box<PassedResponses>),
 }
@@ -110,8 +112,12 @@ impl PassedEvents {
 
     fn note(&mut self, steps: &[Event]) {
         match self {
-            PassedEvents::Form { writer, unseen, .. } => {
+            PassedEvents::Form { writer, unseen, last, .. } => {
                 for step in steps {
+                    let is_text = matches!(step, Event::TextDelta(_) | Event::ReasoningDelta(_));
+                    if last.replace(discriminant(step)) == Some(discriminant(step)) && is_text {
+                        continue;
+                    }
                     unseen.clear();
                     writer.write(step, unseen);
                 }
@@ -130,6 +136,7 @@ impl BoundedStream {
                 reader: Box::new(provider.stream(event_bytes_max)),
                 writer: Box::new(api.stream(answer)),
                 unseen: Vec::new(),
+                last: None,
             },
         };
         BoundedStream { events: EventReader::new(event_bytes_max), passed, bound, is_over: false }

@@ -126,6 +126,11 @@ impl UsageFilter {
         out.extend_from_slice(bytes);
     }
 
+    /// Whether all of `bytes` pass as they are, so that they need not be pushed. `has_usage` as there.
+    pub fn passes(&self, bytes: &[u8], has_usage: bool) -> bool {
+        self.events.as_ref().is_none_or(|events| !has_usage && events.may_skip(bytes))
+    }
+
     /// Bytes of the event that is not complete yet.
     pub fn held_bytes(&self) -> usize {
         self.events.as_ref().map_or(0, EventReader::held_bytes)

@@ -1,6 +1,6 @@
 //! One request to one provider. Nothing goes to the client until the provider's answer has begun, so that another can be asked.
 
-use crate::answer::{AnswerBody, Pieces, fault, stream, tell_source, tell_usage, whole};
+use crate::answer::{AnswerBody, fault, stream, tell_source, tell_usage, whole};
 use crate::asked::{AnswerBounds, Asked, Translation};
 use crate::failure::{Failure, FailureKind};
 use crate::figures::LlmOutcome;

@@ -1,6 +1,8 @@
 //! Keeps a provider's key out of what passes to a client: a provider that is asked with a wrong key may quote it, also in the middle of a stream.
 
 use crate::terms::ProviderTerms;
+use hyper::body::Bytes;
+use memchr::{memchr_iter, memmem};
 use tollgate_llm::ProviderCredential;
 
 /// Shorter keys are in any text.
@@ -30,51 +32,44 @@ impl Mask {
 
     /// Whether a text has a secret in it.
     pub(crate) fn finds(&self, text: &[u8]) -> bool {
-        (0..text.len()).any(|at| self.at(text, at).is_some())
+        self.secrets.iter().any(|secret| memmem::find(text, secret).is_some())
     }
 
     /// What may pass of more bytes.
-    pub(crate) fn push(&mut self, bytes: Vec<u8>) -> Vec<u8> {
-        if self.secrets.is_empty() {
+    pub(crate) fn push(&mut self, bytes: Bytes) -> Bytes {
+        if self.secrets.is_empty() || self.held.is_empty() && !self.finds(&bytes) && self.beginning(&bytes).is_none() {
             return bytes;
         }
-        let mut text = if self.held.is_empty() { bytes } else { [std::mem::take(&mut self.held), bytes].concat() };
+        let mut text = [&std::mem::take(&mut self.held)[..], &bytes].concat();
         self.hide(&mut text);
-        let mut ends = text.len().saturating_sub(self.longest())..text.len();
-        let begins = ends.find(|at| self.begins(text.get(*at..).unwrap_or_default()));
-        if let Some(at) = begins {
+        if let Some(at) = self.beginning(&text) {
             self.held = text.split_off(at);
         }
-        text
+        text.into()
     }
 
     /// What is left at the end.
-    pub(crate) fn end(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+    pub(crate) fn end(&mut self) -> Bytes {
+        std::mem::take(&mut self.held).into()
     }
 
     fn hide(&self, text: &mut [u8]) {
-        let mut at = 0;
-        while at < text.len() {
-            let length = self.at(text, at).unwrap_or(0);
-            text.iter_mut().skip(at).take(length).for_each(|byte| *byte = STAR);
-            at += length.max(1);
+        for secret in &self.secrets {
+            let places: Vec<usize> = memmem::find_iter(text, secret).collect();
+            for at in places {
+                text.iter_mut().skip(at).take(secret.len()).for_each(|byte| *byte = STAR);
+            }
         }
     }
 
-    /// The length of the secret that is here.
-    fn at(&self, text: &[u8], at: usize) -> Option<usize> {
-        let rest = text.get(at..)?;
-        self.secrets.iter().find(|secret| rest.starts_with(secret)).map(Vec::len)
-    }
-
-    /// Whether the end of a text is the beginning of a secret.
-    fn begins(&self, end: &[u8]) -> bool {
-        self.secrets.iter().any(|secret| secret.starts_with(end))
-    }
-
-    fn longest(&self) -> usize {
-        self.secrets.iter().map(Vec::len).max().unwrap_or(0)
+    /// Where at the end of a text there is the beginning of a secret: the first place, which may have the longest.
+    fn beginning(&self, text: &[u8]) -> Option<usize> {
+        let of = |secret: &Vec<u8>| {
+            let from = (text.len() + 1).saturating_sub(secret.len());
+            let (end, first) = (text.get(from..)?, *secret.first()?);
+            memchr_iter(first, end).map(|at| from + at).find(|at| text.get(*at..).is_some_and(|rest| secret.starts_with(rest)))
+        };
+        self.secrets.iter().filter_map(of).min()
     }
 }
 

@@ -69,7 +69,7 @@ impl MediaRelay {
             usage.push(bytes);
             self.tally.usage = usage.usage();
         }
-        let bytes = Bytes::from(self.mask.push(bytes.to_vec()));
+        let bytes = self.mask.push(bytes.clone());
         self.next = Some(bytes).filter(|bytes| !bytes.is_empty());
     }
 }
@@ -91,7 +91,7 @@ impl Pieces for MediaRelay {
                 }
                 Ok(None) => {
                     self.tally.outcome = LlmOutcome::Ok;
-                    self.next = Some(Bytes::from(self.mask.end())).filter(|bytes| !bytes.is_empty());
+                    self.next = Some(self.mask.end()).filter(|bytes| !bytes.is_empty());
                 }
                 // The client must not take a part for the whole.
                 Ok(Some(Err(_))) | Err(_) => {

@@ -1,8 +1,10 @@
 //! A stream from a provider to a client, piece by piece: as it is, or translated. A piece is read when the client takes it, so a slow client slows
-//! the provider down; if it leaves, the connection to the provider closes. The core of the client may go on with it, so what is large is read on
-//! another thread.
+//! the provider down; if it leaves, the connection to the provider closes. The core of the client may go on with it ([`relay_body`]), so what is large
+//! is read on another thread.
 
-use crate::answer::Pieces;
+mod passed_stream;
+mod relay_body;
+
 use crate::failure::{Failure, reason_of};
 use crate::figures::LlmOutcome;
 use crate::mask::Mask;
@@ -10,22 +12,14 @@ use crate::tally::Tally;
 use crate::terms::ProviderTerms;
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
-use std::io;
+use passed_stream::PassedStream;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::time::{Instant, timeout, timeout_at};
-use tollgate_llm::{
-    AnswerContext, AnswerFormat, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, ProviderStream,
-    UsageFilter, UsageReader,
-};
+use tokio::time::{Instant, timeout_at};
+use tollgate_llm::{AnswerContext, BoundedStream, ClientApi, ClientWriter, Event, Fault, FaultKind, OutputBound, ProviderStream};
 
 /// Largest event of a stream that is translated.
 pub(crate) const EVENT_BYTES_MAX: usize = 4 << 20;
-/// Most bytes that are read where the client is: what reads them needs some hundred microseconds.
-const BRIEF_BYTES_MAX: usize = 16 << 10;
-/// The last event of OpenAI's streams, and bytes at the end of a stream in which it is.
-const DONE: &[u8] = b"[DONE]";
-const TAIL: usize = 16;
 /// Most bytes that are held back until the first token is there.
 const HELD_BYTES_MAX: usize = 256 << 10;
 
@@ -46,26 +40,14 @@ pub(crate) struct Relay {
     fault: Option<Fault>,
     /// Whether the client's stream must break off.
     is_cut: bool,
-    /// What the client gets next.
+    /// What the client gets next: what was written, and a piece that passes as it came.
     out: Vec<u8>,
+    piece: Bytes,
 }
 
 enum RelayKind {
     Passed(Box<PassedStream>),
     Translated(Box<TranslatedStream>),
-}
-
-struct PassedStream {
-    api: ClientApi,
-    answer: AnswerContext,
-    filter: Option<UsageFilter>,
-    usage: UsageReader,
-    /// Ends an answer that is longer than its budget.
-    bounded: Option<BoundedStream>,
-    /// Reads the beginning, where this API's events can be told apart.
-    probe: Option<ProviderStream>,
-    /// The last bytes, which say whether an event is complete.
-    tail: Vec<u8>,
 }
 
 struct TranslatedStream {
@@ -83,18 +65,7 @@ impl Relay {
         hides_usage: bool,
         (tally, silence_max): (Tally, Duration),
     ) -> Self {
-        let has_reader = api != ClientApi::OpenAiResponses;
-        let bounded =
-            tally.output_bound().map(|bound| BoundedStream::new(&provider.provider, api, answer.clone(), bound, EVENT_BYTES_MAX));
-        let stream = PassedStream {
-            api,
-            answer,
-            bounded,
-            filter: hides_usage.then(|| UsageFilter::new(EVENT_BYTES_MAX)),
-            usage: UsageReader::new(AnswerFormat::from(api), true),
-            probe: has_reader.then(|| provider.provider.stream(EVENT_BYTES_MAX)),
-            tail: Vec::new(),
-        };
+        let stream = PassedStream::new(provider, (api, answer), tally.output_bound(), hides_usage);
         Self::new(body, Mask::new(provider), RelayKind::Passed(Box::new(stream)), (tally, silence_max))
     }
 
@@ -123,6 +94,7 @@ impl Relay {
             fault: None,
             is_cut: false,
             out: Vec::new(),
+            piece: Bytes::new(),
         }
     }
 
@@ -141,10 +113,12 @@ impl Relay {
                 }
             };
             match frame {
-                Some(Ok(frame)) => self.read(frame.data_ref()),
+                Some(Ok(frame)) => self.read(frame.into_data().unwrap_or_default()),
                 Some(Err(_)) => self.broken("the provider's stream broke off"),
                 None => self.end(),
             }
+            let piece = std::mem::take(&mut self.piece);
+            self.out.extend_from_slice(&piece);
             if !self.has_begun
                 && let Some(fault) = self.fault.take()
             {
@@ -171,24 +145,6 @@ impl Relay {
         failure
     }
 
-    /// The stream after a step that reads so many more bytes, and what the client gets of it.
-    async fn stepped(
-        self: Box<Self>,
-        new_bytes: usize,
-        step: impl FnOnce(&mut Self) + Send + 'static,
-    ) -> io::Result<(Box<Self>, Vec<u8>)> {
-        let run = move |mut relay: Box<Self>| {
-            step(&mut relay);
-            let out = relay.masked();
-            (relay, out)
-        };
-        if new_bytes + self.held_bytes() <= BRIEF_BYTES_MAX {
-            return Ok(run(self));
-        }
-        let threads = self.threads.clone();
-        threads.spawn_blocking(move || run(self)).await.map_err(io::Error::other)
-    }
-
     /// Bytes that are read once more when their event is complete.
     fn held_bytes(&self) -> usize {
         match &self.kind {
@@ -198,28 +154,37 @@ impl Relay {
     }
 
     /// What the client gets next, without the provider's key.
-    fn masked(&mut self) -> Vec<u8> {
-        if self.out.is_empty() { Vec::new() } else { self.mask.push(std::mem::take(&mut self.out)) }
+    fn masked(&mut self) -> Bytes {
+        let piece = std::mem::take(&mut self.piece);
+        let next = match self.out.is_empty() {
+            true => piece,
+            false => {
+                self.out.extend_from_slice(&piece);
+                std::mem::take(&mut self.out).into()
+            }
+        };
+        if next.is_empty() { next } else { self.mask.push(next) }
     }
 
-    fn read(&mut self, bytes: Option<&Bytes>) {
-        let Some(bytes) = bytes else { return };
+    fn read(&mut self, bytes: Bytes) {
         match &mut self.kind {
             RelayKind::Passed(stream) => {
-                stream.usage.push(bytes);
+                stream.usage.push(&bytes);
                 self.tally.usage = stream.usage.usage();
                 self.tally.text_bytes = stream.usage.text_bytes();
-                stream.note_tail(bytes);
-                if !stream.pass(bytes, &mut self.out) {
+                stream.note_tail(&bytes);
+                if !self.has_begun {
+                    let events = stream.probe.as_mut().map(|probe| probe.push(&bytes)).unwrap_or_default();
+                    self.fault = events.iter().find_map(fault_of).cloned();
+                    self.has_begun = stream.usage.text_bytes() > 0 || events.iter().any(is_first_token);
+                }
+                if stream.passes(&bytes) {
+                    self.piece = bytes;
+                } else if !stream.pass(&bytes, &mut self.out) {
                     self.is_over = true;
                     self.tally.cut();
                 }
                 self.tally.tokens = stream.bounded.as_ref().map_or(0, BoundedStream::tokens);
-                if !self.has_begun {
-                    let events = stream.probe.as_mut().map(|probe| probe.push(bytes)).unwrap_or_default();
-                    self.fault = events.iter().find_map(fault_of).cloned();
-                    self.has_begun = stream.usage.text_bytes() > 0 || events.iter().any(is_first_token);
-                }
             }
             RelayKind::Translated(_) => {
                 let mut bytes = &bytes[..];
@@ -315,95 +280,6 @@ impl Relay {
                 _ => {}
             }
         }
-    }
-}
-
-impl Pieces for Relay {
-    async fn next(mut self: Box<Self>) -> io::Result<Option<(Bytes, Box<Self>)>> {
-        // What came before the first token.
-        let mut out = self.masked();
-        loop {
-            if !out.is_empty() {
-                return Ok(Some((Bytes::from(out), self)));
-            }
-            if self.is_over {
-                let rest = self.mask.end();
-                return match (rest.is_empty(), self.is_cut) {
-                    (false, _) => Ok(Some((Bytes::from(rest), self))),
-                    (true, true) => Err(io::Error::other("the provider's stream broke off")),
-                    (true, false) => Ok(None),
-                };
-            }
-            let frame = timeout(self.silence_max, self.body.frame()).await;
-            (self, out) = match frame {
-                Ok(Some(Ok(frame))) => {
-                    let new_bytes = frame.data_ref().map_or(0, Bytes::len);
-                    self.stepped(new_bytes, move |relay| relay.read(frame.data_ref())).await?
-                }
-                Ok(Some(Err(_))) => self.stepped(0, |relay| relay.broken("the provider's stream broke off")).await?,
-                Ok(None) => self.stepped(0, Relay::end).await?,
-                Err(_) => self.stepped(0, |relay| relay.broken("the provider's stream said nothing for too long")).await?,
-            };
-        }
-    }
-}
-
-impl PassedStream {
-    /// Passes bytes on. False if the answer was ended.
-    fn pass(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-        let mut within = Vec::new();
-        let (goes_on, bytes) = match &mut self.bounded {
-            Some(bounded) => (bounded.push(bytes, &mut within), within.as_slice()),
-            None => (true, bytes),
-        };
-        match &mut self.filter {
-            Some(filter) => filter.push(bytes, self.usage.usage().is_some(), out),
-            None => out.extend_from_slice(bytes),
-        }
-        goes_on
-    }
-
-    /// Passes on what is left when the stream has ended.
-    fn end(&mut self, out: &mut Vec<u8>) {
-        let mut rest = Vec::new();
-        self.bounded.iter_mut().for_each(|bounded| bounded.end(&mut rest));
-        match &mut self.filter {
-            Some(filter) => {
-                filter.push(&rest, self.usage.usage().is_some(), out);
-                filter.end(out);
-            }
-            None => out.extend_from_slice(&rest),
-        }
-    }
-
-    fn held_bytes(&self) -> usize {
-        let filter = self.filter.as_ref().map_or(0, UsageFilter::held_bytes);
-        let bounded = self.bounded.as_ref().map_or(0, BoundedStream::held_bytes);
-        let probe = self.probe.as_ref().map_or(0, ProviderStream::held_bytes);
-        filter.max(bounded).max(probe)
-    }
-
-    fn note_tail(&mut self, bytes: &[u8]) {
-        let kept = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
-        self.tail.extend_from_slice(kept);
-        let surplus = self.tail.len().saturating_sub(TAIL);
-        self.tail.drain(..surplus);
-    }
-
-    /// Whether the provider has said that the answer is over.
-    fn has_ended(&self) -> bool {
-        self.usage.stop().is_some() || self.tail.windows(DONE.len()).any(|part| part == DONE)
-    }
-
-    /// Whether what the client has is whole events.
-    fn is_between_events(&self) -> bool {
-        // The filter holds what is not complete.
-        self.filter.is_some() || self.bounded.is_some() || self.tail.is_empty() || self.ends_whole()
-    }
-
-    /// Whether the provider's last event is whole.
-    fn ends_whole(&self) -> bool {
-        self.tail.ends_with(b"\n\n") || self.tail.ends_with(b"\r\n\r\n")
     }
 }
 

@@ -9,14 +9,14 @@ use crate::models;
 use crate::report::Report;
 use crate::surface::{Called, Surface, form_of_unknown};
 use crate::upload::TOO_MUCH;
-use http::{HeaderValue, Request, Response};
+use http::{Request, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Incoming};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use tollgate_llm::{ClientApi, Fault, FaultKind};
-use tollgate_outbound::{ClientCore, Holder, OFFER_LINE, holding};
+use tollgate_outbound::{ClientCore, Holder, holding};
 
 /// Names the guard that refuses a request or its answer.
 const GUARD_HEADER: &str = "x-tollgate-llm-guard";
@@ -113,20 +113,12 @@ impl LlmServer {
         let answer = self.kept_or_asked(&asked).await;
         let answer = self.guard_answer(guards, answer).await;
         if asked.core.is_some() && asked.streams() && answer.body().size_hint().exact().is_none() {
-            return self.offered(answer);
+            return self.terms.offers.offered(answer);
         }
         match asked.streams() && !placeholders.is_empty() {
             true => answer.map(|body| holding(body, share).boxed_unsync()),
             false => answer,
         }
-    }
-
-    /// A stream that the core of the client may go on with.
-    fn offered(&self, answer: Response<AnswerBody>) -> Response<AnswerBody> {
-        let (mut head, body) = answer.into_parts();
-        let (number, body) = self.terms.offers.offer(body);
-        head.headers.insert(OFFER_LINE, HeaderValue::from(number));
-        Response::from_parts(head, body)
     }
 
     /// A whole answer that has its share of memory until the client has read it. Streams are not longer than what was sent.

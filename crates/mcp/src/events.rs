@@ -82,6 +82,12 @@ impl EventReader {
         if self.is_complete { 0 } else { self.event.len() }
     }
 
+    /// Whether `bytes` are whole events by themselves, with nothing held before them: then they may pass without being read.
+    pub fn may_skip(&self, bytes: &[u8]) -> bool {
+        let is_between = !self.is_first && self.at_line_start && !self.after_return && self.held_bytes() == 0;
+        is_between && bytes.ends_with(b"\n\n")
+    }
+
     /// What is left when the stream has ended.
     pub fn rest(&mut self) -> &[u8] {
         if std::mem::take(&mut self.is_complete) {

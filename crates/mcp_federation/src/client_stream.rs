@@ -1,20 +1,27 @@
-//! The stream of a client's session: what servers tell by themselves, and the rest of streams that have ended.
+//! The stream of a client's session: what servers tell by themselves, and the rest of streams that have ended. The core of the client goes on with it:
+//! events are written before they reach it.
 
 use crate::answer::{LinkFault, StreamMessage, WAITING_MAX};
 use crate::client_session::{agreed, session};
 use crate::event_place::EventPlace;
 use crate::federated::{Asked, FederatedServer};
 use crate::link::Link;
-use crate::memory::TOO_MANY_STREAMS;
+use crate::memory::{Room, TOO_MANY_STREAMS};
 use crate::message::{RpcError, code, is_response, method, notification};
-use crate::relay::{ReplyBody, Shape, empty_reply, event_reply, json_reply};
+use crate::relay::{COMMENT, ReplyBody, SILENCE_MAX, Shape, empty_reply, event_response, event_text, json_reply};
 use crate::version::Era;
 use http::{Response, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Bytes, Frame};
 use serde_json::{Value, json};
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
+use tollgate_outbound::Share;
 
 /// Pause of a stream whose server says that its lists have changed.
 const CHANGE_PAUSE: Duration = Duration::from_millis(100);
@@ -70,17 +77,59 @@ pub(crate) async fn listen(server: &Arc<FederatedServer>, asked: &Asked) -> Resp
                 }
                 for kind in ["tools", "prompts", "resources"] {
                     let message = notification(&format!("notifications/{kind}/list_changed"), json!({}));
-                    if sender.send(StreamMessage::own(message)).await.is_err() {
+                    if sender.send(WrittenEvent::of(StreamMessage::own(message))).await.is_err() {
                         return;
                     }
                 }
             }
         });
     }
-    event_reply(stream, (None, None), move |message| {
-        let _ = &share;
-        Some(message)
-    })
+    let stream = SessionStream { events: stream, silent: None, room: None, _share: share };
+    server.state.outside.offers.offered(event_response(stream.boxed_unsync()))
+}
+
+/// An event as the client gets it.
+struct WrittenEvent {
+    text: Bytes,
+    /// That of its message, until the client has read it.
+    room: Option<Room>,
+}
+
+impl WrittenEvent {
+    fn of(StreamMessage { event_id, message, room }: StreamMessage) -> Self {
+        WrittenEvent { text: event_text(event_id, &message).into(), room }
+    }
+}
+
+/// The stream on its way to the client, with comments in times of silence.
+struct SessionStream {
+    events: mpsc::Receiver<WrittenEvent>,
+    silent: Option<Pin<Box<Sleep>>>,
+    /// That of the event that was sent last.
+    room: Option<Room>,
+    _share: Share,
+}
+
+impl Body for SessionStream {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        self.room = None;
+        let text = match self.events.poll_recv(cx) {
+            Poll::Ready(None) => return Poll::Ready(None),
+            Poll::Ready(Some(event)) => {
+                self.room = event.room;
+                event.text
+            }
+            Poll::Pending => {
+                ready!(self.silent.get_or_insert_with(|| Box::pin(sleep(SILENCE_MAX))).as_mut().poll(cx));
+                Bytes::from_static(COMMENT.as_bytes())
+            }
+        };
+        self.silent = None;
+        Poll::Ready(Some(Ok(Frame::data(text))))
+    }
 }
 
 /// Passes on what a server tells on a stream of a session, until that ends. `place` says from where the stream is resumed, if it is.
@@ -89,7 +138,7 @@ async fn follow(
     (at, place): (usize, Option<EventPlace<'_>>),
     opening: impl Future<Output = Result<Option<mpsc::Receiver<StreamMessage>>, LinkFault>>,
     shape: &Shape,
-    sender: &mpsc::Sender<StreamMessage>,
+    sender: &mpsc::Sender<WrittenEvent>,
 ) {
     let Ok(Some(mut messages)) = opening.await else { return };
     while let Some(StreamMessage { event_id, mut message, room }) = messages.recv().await {
@@ -109,7 +158,7 @@ async fn follow(
             false => shape.pass(message),
         };
         let Some(message) = message else { continue };
-        if sender.send(StreamMessage { event_id, message, room }).await.is_err() {
+        if sender.send(WrittenEvent::of(StreamMessage { event_id, message, room })).await.is_err() {
             return;
         }
     }

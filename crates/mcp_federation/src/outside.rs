@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tollgate_openapi::Document;
-use tollgate_outbound::CallClient;
+use tollgate_outbound::{CallClient, OfferedBodies};
 use tollgate_statistics::OpenCalls;
 
 /// The surroundings of a federation.
@@ -21,6 +21,8 @@ pub struct Outside {
     pub seal: SessionSeal,
     /// Where calls wait for answers of their clients.
     pub mailboxes: Arc<Mailboxes>,
+    /// Where streams are offered to the cores of their clients.
+    pub offers: Arc<OfferedBodies>,
     /// The calls that the data path records.
     pub calls: Arc<OpenCalls<FederatedCall>>,
 }

@@ -13,9 +13,8 @@ use crate::weight::weight;
 use futures_util::stream::unfold;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
-use hyper::body::{Bytes, Frame};
+use hyper::body::{Body, Bytes, Frame};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::pin::pin;
@@ -23,13 +22,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tollgate_outbound::holding;
+use tollgate_outbound::{LocalBody, holding};
 
 /// The body of a response, whole or event by event.
-pub(crate) type ReplyBody = BoxBody<Bytes, Infallible>;
+pub(crate) type ReplyBody = LocalBody;
 
 /// After this long without an event, a comment is sent: that a client has left is seen when something is sent to it.
-const SILENCE_MAX: Duration = Duration::from_secs(15);
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(15);
+
+/// What is sent then.
+pub(crate) const COMMENT: &str = ":\n\n";
 
 /// Longest id of an event that a client gets: it comes back in a header line.
 const EVENT_ID_BYTES_MAX: usize = 4 << 10;
@@ -184,7 +186,7 @@ impl Shape {
                 // What waits for a slow client keeps its room.
                 json_reply(self.status_of(&response), &response).map(|body| match room {
                     None => body,
-                    Some(room) => BodyExt::boxed(holding(body, room)),
+                    Some(room) => holding(body, room).boxed_unsync(),
                 })
             }
         }
@@ -232,7 +234,7 @@ impl Shape {
 
 /// A response with a message.
 pub(crate) fn json_reply(status: StatusCode, message: &Value) -> Response<ReplyBody> {
-    let mut response = Response::new(Full::new(Bytes::from(message.to_string())).boxed());
+    let mut response = Response::new(infallible(Full::new(Bytes::from(message.to_string()))));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(code) = ErrorCode::of(message) {
@@ -243,7 +245,7 @@ pub(crate) fn json_reply(status: StatusCode, message: &Value) -> Response<ReplyB
 
 /// A response without a body.
 pub(crate) fn empty_reply(status: StatusCode) -> Response<ReplyBody> {
-    let mut response = Response::new(Empty::new().boxed());
+    let mut response = Response::new(infallible(Empty::new()));
     *response.status_mut() = status;
     response
 }
@@ -266,7 +268,17 @@ pub(crate) fn event_reply(
             }
         },
     );
-    let mut response = Response::new(BodyExt::boxed(StreamBody::new(frames)));
+    event_response(infallible(StreamBody::new(frames)))
+}
+
+/// A body that cannot break off.
+fn infallible(body: impl Body<Data = Bytes, Error = Infallible> + Send + 'static) -> ReplyBody {
+    body.map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A response whose body is events.
+pub(crate) fn event_response(body: ReplyBody) -> Response<ReplyBody> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
@@ -297,7 +309,7 @@ impl EventsReply {
         loop {
             let message = tokio::select! {
                 message = self.stream.recv() => message,
-                () = &mut silent => return Some(":\n\n".to_owned()),
+                () = &mut silent => return Some(COMMENT.to_owned()),
             };
             let Some(message) = message else { return self.end() };
             let weight = weight(&message.message);
@@ -330,7 +342,8 @@ impl EventsReply {
     }
 }
 
-fn event_text(event_id: Option<String>, message: &Value) -> String {
+/// A message as an event.
+pub(crate) fn event_text(event_id: Option<String>, message: &Value) -> String {
     let id = event_id
         .filter(|id| id.len() <= EVENT_ID_BYTES_MAX && !id.contains(['\n', '\r', '\0']))
         .map(|id| format!("id: {id}\n"))

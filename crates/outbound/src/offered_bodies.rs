@@ -1,6 +1,7 @@
 //! Bodies of answers that servers within the process have begun and that the core of the client may go on with, so that no second thread is
 //! between. A server offers a body by a number in the head of its answer. The core takes it, or leaves it to the server.
 
+use http::{HeaderValue, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::collections::HashMap;
@@ -35,8 +36,16 @@ enum Offer {
 }
 
 impl OfferedBodies {
+    /// An answer whose body the core of the client may go on with. What the body does when it is polled must be brief.
+    pub fn offered(self: &Arc<Self>, answer: Response<LocalBody>) -> Response<LocalBody> {
+        let (mut head, body) = answer.into_parts();
+        let (number, body) = self.offer(body);
+        head.headers.insert(OFFER_LINE, HeaderValue::from(number));
+        Response::from_parts(head, body)
+    }
+
     /// Offers a body. The server answers with the returned one, which is empty if the core takes the first.
-    pub fn offer(self: &Arc<Self>, body: LocalBody) -> (u64, LocalBody) {
+    fn offer(self: &Arc<Self>, body: LocalBody) -> (u64, LocalBody) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.offers().insert(number, Offer::Open(body, None));
         (number, LocalBody::new(OfferedBody { offers: self.clone(), number, left: None }))

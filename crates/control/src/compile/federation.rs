@@ -70,7 +70,7 @@ pub(super) fn upstream(definition: &ApiDefinition, mcp: &McpFederation, context:
     let seal = SessionSeal::new(&secret, &definition.api_id);
     let server = registry.mcp_server(&definition.api_id, format!("{}{written}", terms.name), || {
         let (mailboxes, calls) = (registry.mailboxes.clone(), registry.federated_calls.clone());
-        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes, calls })
+        FederatedServer::new(terms, Outside { client, apis, seal, mailboxes, calls, offers: registry.offered_bodies.clone() })
     });
     let connected = server.clone();
     let upstream = Upstream::within(Arc::new(move || connected.connect()), context.registry);

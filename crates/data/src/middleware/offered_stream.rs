@@ -1,5 +1,5 @@
-//! A stream of a language model that has begun goes on where its client is: the core takes it from the server within the process. Reads
-//! `tollgate.llm`. Comes after all that sees or changes responses; where something needs the body itself, the server goes on with it.
+//! A stream that a server within the process has begun goes on where its client is: the core takes it over, and the connection to the server is free.
+//! Reads `tollgate.llm` and `tollgate.mcp`. Comes after all that sees or changes responses; where something needs the body itself, the server goes on with it.
 
 use super::{Middleware, MiddlewareSource};
 use crate::exchange::{Exchange, Step};
@@ -20,7 +20,10 @@ pub(super) struct OfferedStream {
 
 impl OfferedStream {
     pub(super) fn compile(source: &mut MiddlewareSource<'_, '_>) -> Option<Box<dyn Middleware>> {
-        source.definition.tollgate.llm.as_ref()?;
+        let tollgate = &source.definition.tollgate;
+        if tollgate.llm.is_none() && tollgate.mcp.is_none() {
+            return None;
+        }
         let offers = source.context.registry.offered_bodies.clone();
         Some(Box::new(OfferedStream { offers }))
     }

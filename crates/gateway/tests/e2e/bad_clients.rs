@@ -550,3 +550,20 @@ fn when_all_descriptors_were_used_up_it_serves_again_afterwards() {
     let mut client = gateway.connect();
     assert!((0..20).all(|_| client.ask(get("/a/")).status == 200), "{answered} were answered in the crowd");
 }
+
+#[test]
+fn while_all_descriptors_are_in_use_new_clients_are_refused() {
+    let upstream = Upstream::start(|_| {
+        std::thread::sleep(Duration::from_secs(20));
+        ok()
+    });
+    let gateway = Setup::new(json!({})).api(api("a", "/a/", &upstream.url())).open_files_max(64).start();
+    let wait = |_| {
+        let mut client = gateway.connect();
+        let _ = client.try_send(get("/a/"));
+        client
+    };
+    let _busy: Vec<Connection> = (0..100).map(wait).collect();
+    let late = gateway.connect();
+    eventually("a client that comes now is refused", || late.is_closed());
+}

@@ -78,7 +78,11 @@ impl Scanner {
 
     /// The next document begins.
     pub(super) fn restart(&mut self) {
-        *self = Scanner { text_bytes: self.text_bytes, has_error: self.has_error, ..Scanner::new(self.find) };
+        // Names and words keep their memory.
+        let (mut name, mut word) = (std::mem::take(&mut self.name), std::mem::take(&mut self.word));
+        name.clear();
+        word.clear();
+        *self = Scanner { name, word, text_bytes: self.text_bytes, has_error: self.has_error, ..Scanner::new(self.find) };
     }
 
     pub(super) fn text_bytes(&self) -> u64 {

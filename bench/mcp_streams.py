@@ -49,19 +49,17 @@ def main() -> int:
         ]
         del apis[1]["proxy"]["target_url"]
         gateway = bench.tollgate_gateway(rig, args.binary, apis, "/plain/")
-        # A stream of a federation needs four files: at the client, at the server, and two within the gateway.
-        counts = {"proxy": args.open, "federation": args.open // 2 - 50}
-        memory = {name: open_streams(gateway, name, count) for name, count in counts.items()}
+        memory = {name: open_streams(gateway, name, args.open) for name in ("proxy", "federation")}
     for name, kib in memory.items():
-        print(f"  {name:12} {kib:7.1f} KiB for each of {counts[name]} open streams")
+        print(f"  {name:12} {kib:7.1f} KiB for each of {args.open} open streams")
     if args.json:
-        args.json.write_text(json.dumps({"run": facts, "open": counts, "open_kib": memory}, indent=1) + "\n")
+        args.json.write_text(json.dumps({"run": facts, "open": args.open, "open_kib": memory}, indent=1) + "\n")
     return 0
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--open", type=int, default=9_900, help="streams that are open at once; half as many through the federation")
+    parser.add_argument("--open", type=int, default=9_900, help="streams that are open at once")
     parser.add_argument("--threads", type=int, default=bench.GATEWAY_THREADS)
     parser.add_argument("--binary", type=pathlib.Path, default=bench.default_binary())
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the raw data")

@@ -12,7 +12,7 @@ use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
 use crate::shared_upstreams::SharedUpstreams;
-use crate::stats::CoreStats;
+use crate::stats::{CoreStats, Counter};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -193,9 +193,9 @@ impl Core {
         }
     }
 
-    /// Rejects a connection over its address's limit. It is reset, so that nothing of it stays in the kernel.
-    pub(crate) fn turn_away(&self, stream: &TcpStream) {
-        self.stats.clients_refused.add(1);
+    /// Rejects a connection, and counts it. It is reset, so that nothing of it stays in the kernel.
+    pub(crate) fn turn_away(&self, stream: &TcpStream, refused: &Counter) {
+        refused.add(1);
         let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
     }
 

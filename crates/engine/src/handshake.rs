@@ -74,7 +74,7 @@ async fn pass(
     let announced = if listen.trusts(peer) { read_proxy_header(&mut stream).await? } else { None };
     if let (Some(limit), Some(client)) = (&core.address_limit, announced) {
         counted.seat = limit.seat(client.ip()).map_err(|LimitReached| {
-            core.turn_away(&stream);
+            core.turn_away(&stream, &core.stats.clients_refused);
             io::Error::other("the announced client has as many connections as it may")
         })?;
     }

@@ -87,7 +87,7 @@ pub(crate) async fn accept(
                 shortage.since = None;
                 match seat(&core, client, &listen) {
                     Ok(seat) => place(&core, stream, client, &listen, seat),
-                    Err(LimitReached) => core.turn_away(&stream),
+                    Err(LimitReached) => core.turn_away(&stream, &core.stats.clients_refused),
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -137,7 +137,7 @@ impl Shortage {
             let waiting = listener.poll_accept(&mut Context::from_waker(Waker::noop()));
             let is_refused = match waiting {
                 Poll::Ready(Ok((stream, _))) => {
-                    core.turn_away(&stream);
+                    core.turn_away(&stream, &core.stats.clients_refused_without_files);
                     true
                 }
                 _ => false,

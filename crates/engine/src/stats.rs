@@ -13,6 +13,8 @@ pub struct CoreStats {
     pub clients_open: Counter,
     /// Client connections that were rejected because their address has the maximum number open.
     pub clients_refused: Counter,
+    /// Connections refused because file descriptors were exhausted and no connection was idle.
+    pub clients_refused_without_files: Counter,
     /// Idle client connections closed because file descriptors were exhausted.
     pub clients_evicted: Counter,
     /// Invalid request heads: answered with 400 or similar, and the connection closed.

@@ -249,7 +249,8 @@ fn connections(text: &mut Exposition, cores: &[std::sync::Arc<CoreStats>]) {
     text.family("tollgate_client_connections", MetricKind::Counter, "Connections that clients made.")
         .sample(&[], sum(|core| &core.clients));
     text.family("tollgate_refused_connections", MetricKind::Counter, "Connections closed at once, by cause.")
-        .sample(&[("cause", "address")], sum(|core| &core.clients_refused));
+        .sample(&[("cause", "address")], sum(|core| &core.clients_refused))
+        .sample(&[("cause", "files")], sum(|core| &core.clients_refused_without_files));
     text.family("tollgate_upstream_connections", MetricKind::Counter, "Attempts to connect to an upstream, by result.")
         .sample(&[("result", "ok")], sum(|core| &core.connects))
         .sample(&[("result", "failed")], sum(|core| &core.connects_failed));

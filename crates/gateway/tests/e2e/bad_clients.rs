@@ -563,7 +563,12 @@ fn while_all_descriptors_are_in_use_new_clients_are_refused() {
         let _ = client.try_send(get("/a/"));
         client
     };
-    let _busy: Vec<Connection> = (0..100).map(wait).collect();
+    let busy: Vec<Connection> = (0..100).map(wait).collect();
     let late = gateway.connect();
     eventually("a client that comes now is refused", || late.is_closed());
+    drop(busy);
+    eventually("there is room again", || gateway.connect().try_send(get("/hello")).is_ok());
+    let text = gateway.control("GET", "/tyk/metrics", "").text();
+    let refused = text.lines().find_map(|line| line.strip_prefix("tollgate_refused_connections_total{cause=\"files\"} "));
+    assert!(refused.is_some_and(|count| count.parse::<f64>().is_ok_and(|count| count >= 1.0)), "{text}");
 }

@@ -11,6 +11,7 @@ mod bodies;
 mod call_rules;
 mod certificate_check;
 mod circuit_break;
+mod compress_responses;
 mod concurrency;
 mod cross_origin;
 mod deprecation_notice;
@@ -127,6 +128,8 @@ pub const PRE_AUTH: &[ListedMiddleware] = &[
     listed("AccessCheck", Runs, access::AccessCheck::compile),
     // Requests that must not be recorded are excluded, whatever happens next.
     listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
+    // What refuses a request may be long too.
+    listed("CompressResponses", Runs, compress_responses::CompressResponses::compile),
     // An API's own rules would refuse the developer portal, whose pages try it, unless they name its origin.
     listed("PortalPreflight", Runs, portal_cors::PortalPreflight::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.

@@ -6,11 +6,10 @@ use crate::plan::{AuthWay, ConsumerCredential, HeaderEdits, PathChange, Plan, Pl
 use crate::report::{ImportReport, Place};
 
 /// Directives without a counterpart that protect nothing.
-const HARMLESS: [&str; 20] = [
+const HARMLESS: [&str; 19] = [
     "log",
     "tls",
     "bind",
-    "encode",
     "file_server",
     "root",
     "php_fastcgi",
@@ -38,6 +37,8 @@ pub(super) fn apply(line: &CaddyLine, route: &mut PlannedRoute, plan: &mut Plan,
         "header" | "request_header" | "uri" | "rewrite" if has_matcher && line.words.len() > 2 => {
             report.not_carried(place, name, "it changes all requests of a route, or none");
         }
+        "encode" if has_matcher => report.not_carried(place, name, "it compresses all responses of a route, or none"),
+        "encode" => super::encode::read(line, route, report),
         "header" => headers(line, &mut route.response_headers, report),
         "request_header" => headers(line, &mut route.request_headers, report),
         "uri" if line.word(1) == "strip_prefix" && line.words.len() == 3 => {
@@ -197,7 +198,7 @@ fn asks(line: &CaddyLine, route: &mut PlannedRoute, report: &mut ImportReport) {
 }
 
 /// `10MB`, `10MiB`, `512`.
-fn bytes(text: &str) -> Option<u64> {
+pub(super) fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
     let factor = match unit.as_str() {

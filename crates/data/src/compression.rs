@@ -6,14 +6,14 @@ mod coders;
 
 use crate::response_chain::{forget_body, weaken_tag};
 use accepted::accepted;
-pub use coders::CoderMemory;
+pub(crate) use coders::CoderMemory;
 use std::sync::Arc;
 use tollgate_engine::BodyCoder;
 use tollgate_http::{HeaderEdits, HeaderStorage, Headers, Request, Response, Version};
 use tollgate_model::api::{CompressionEncoding, CompressionRules};
 
 /// What an API compresses, and how.
-pub struct ResponseCompression {
+pub(crate) struct ResponseCompression {
     /// The encodings in their order, with their levels.
     encodings: Vec<(CompressionEncoding, u8)>,
     types: Vec<String>,
@@ -30,12 +30,14 @@ pub struct WantedCompression {
     /// What the client gets; `None` if it accepts nothing of it.
     encoding: Option<(CompressionEncoding, u8)>,
     is_head: bool,
+    /// The client asks about an entity tag that is weak, as it is behind a compressed response.
+    has_weak_tag: bool,
     /// Whether the response is compressed.
-    pub is_applied: bool,
+    pub(crate) is_applied: bool,
 }
 
 /// The head of a response that may be compressed.
-pub struct CompressibleHead<'a> {
+pub(crate) struct CompressibleHead<'a> {
     pub status: u16,
     pub headers: &'a Headers<'a>,
     pub edits: &'a mut HeaderEdits,
@@ -44,7 +46,7 @@ pub struct CompressibleHead<'a> {
 }
 
 impl ResponseCompression {
-    pub fn new(rules: &CompressionRules) -> Self {
+    pub(crate) fn new(rules: &CompressionRules) -> Self {
         ResponseCompression {
             encodings: rules.encodings().iter().map(|encoding| (*encoding, rules.level(*encoding))).collect(),
             types: rules.types().iter().map(|pattern| pattern.to_ascii_lowercase()).collect(),
@@ -55,13 +57,15 @@ impl ResponseCompression {
     }
 
     /// What the client of a request gets.
-    pub fn wanted(self: &Arc<Self>, request: &Request<'_>) -> WantedCompression {
-        let mut lines =
-            request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Accept-Encoding")).map(|(_, value)| value);
+    pub(crate) fn wanted(self: &Arc<Self>, request: &Request<'_>) -> WantedCompression {
+        let values = |wanted: &'static str| {
+            request.headers.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
+        };
         // A client of HTTP/1.0 knows the end of a body without a length only by the end of its connection.
         let is_old = request.version == Version::Http10;
-        let encoding = if is_old { None } else { accepted(&mut lines, &self.encodings) };
-        WantedCompression { rules: self.clone(), encoding, is_head: request.method == "HEAD", is_applied: false }
+        let encoding = if is_old { None } else { accepted(&mut values("Accept-Encoding"), &self.encodings) };
+        let has_weak_tag = values("If-None-Match").any(|tags| tags.starts_with(b"W/"));
+        WantedCompression { rules: self.clone(), encoding, is_head: request.method == "HEAD", has_weak_tag, is_applied: false }
     }
 
     /// Whether bodies of a type are compressed.
@@ -90,12 +94,14 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 
 impl WantedCompression {
     /// Compresses a response if it can be compressed: changes its head, and returns what codes its body, if there is one.
-    pub fn apply(&mut self, head: CompressibleHead<'_>, memory: &CoderMemory) -> Option<Box<dyn BodyCoder>> {
+    pub(crate) fn apply(&mut self, head: CompressibleHead<'_>, memory: &CoderMemory) -> Option<Box<dyn BodyCoder>> {
         let CompressibleHead { status, headers, edits, body_len } = head;
         if status == 304 {
-            // It confirms what 200 would bring, in whatever form the client has it.
+            // It confirms what the client has, by the tag that it has.
             vary(headers, edits);
-            weaken_tag(headers, edits);
+            if self.has_weak_tag {
+                weaken_tag(headers, edits);
+            }
             return None;
         }
         if !self.can_apply(status, headers, edits, body_len) {
@@ -150,7 +156,7 @@ fn names(list: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// Calls `with` with the headers of a response that has none but those that are added.
-pub fn with_no_headers<T>(with: impl FnOnce(&Headers<'_>) -> T) -> Option<T> {
+pub(crate) fn with_no_headers<T>(with: impl FnOnce(&Headers<'_>) -> T) -> Option<T> {
     let mut storage = HeaderStorage::new();
     let empty = Response::parse(b"HTTP/1.1 200 OK\r\n\r\n", false, &mut storage).ok().flatten()?;
     Some(with(&empty.headers))

@@ -122,14 +122,14 @@ impl ListedMiddleware {
 pub const PRE_AUTH: &[ListedMiddleware] = &[
     // Nothing is served without the plugins that an API asks for.
     listed("RefusedPlugins", Runs, refused_plugins::RefusedPlugins::compile),
+    // Before all that answers: answers may be long, and refusals too.
+    listed("CompressResponses", Runs, compress_responses::CompressResponses::compile),
     // What is called is the endpoint.
     listed("RpcCall", Runs, rpc_call::RpcCall::compile),
     // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.
     listed("AccessCheck", Runs, access::AccessCheck::compile),
     // Requests that must not be recorded are excluded, whatever happens next.
     listed("TrackEndpoint", Runs, track::TrackEndpoint::compile),
-    // What refuses a request may be long too.
-    listed("CompressResponses", Runs, compress_responses::CompressResponses::compile),
     // An API's own rules would refuse the developer portal, whose pages try it, unless they name its origin.
     listed("PortalPreflight", Runs, portal_cors::PortalPreflight::compile),
     // Runs before everything that may refuse, so that a browser can read refusals.

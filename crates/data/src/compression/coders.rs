@@ -24,7 +24,7 @@ const OUTPUT_BYTES: usize = 4 << 10;
 
 /// The memory that the compressors of one core use.
 #[derive(Default)]
-pub struct CoderMemory(Rc<Cell<usize>>);
+pub(crate) struct CoderMemory(Rc<Cell<usize>>);
 
 /// The memory of one compressor, until it is dropped.
 struct TakenMemory {
@@ -34,7 +34,7 @@ struct TakenMemory {
 
 impl CoderMemory {
     /// A compressor, if there is memory for it.
-    pub fn coder(&self, encoding: CompressionEncoding, level: u8) -> Option<Box<dyn BodyCoder>> {
+    pub(crate) fn coder(&self, encoding: CompressionEncoding, level: u8) -> Option<Box<dyn BodyCoder>> {
         Some(match encoding {
             CompressionEncoding::Gzip => {
                 let _memory = self.take(GZIP_BYTES)?;

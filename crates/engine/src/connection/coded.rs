@@ -16,6 +16,8 @@ use tollgate_http::{Malformed, append_trailers, write_chunk};
 const FLUSH_BYTES_MIN: usize = 4 * 1024;
 /// How long a pause is then.
 pub(super) const FLUSH_AFTER_MS: u64 = 100;
+/// A whole body of so many bytes needs no turn: that is as much work as other small requests make.
+pub(super) const SMALL_BYTES: usize = 4 * 1024;
 /// Memory for content beyond this is freed when the content is coded.
 const CONTENT_BYTES_KEPT: usize = 32 * 1024;
 
@@ -53,9 +55,9 @@ impl CodedBody {
         self.coded_bytes < self.content.len() || (is_read && !self.is_ended)
     }
 
-    /// Whether the body is all there and one slice: as much work as other small bodies make where they arrive.
+    /// Whether the body is all there and small.
     fn is_small(&self, is_read: bool) -> bool {
-        is_read && !self.is_begun && self.content.len() <= self.coder.slice_bytes()
+        is_read && !self.is_begun && self.content.len() <= self.coder.slice_bytes().min(SMALL_BYTES)
     }
 
     /// Codes the next slice into a chunk; behind the last one comes the end of the body.

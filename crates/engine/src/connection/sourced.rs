@@ -1,7 +1,7 @@
 //! Replies whose body comes from a source. Pieces of shared bytes are written without copying them, each when the client has taken the one
 //! before. A small body is written together with its head. A body of unknown length is copied into chunks.
 
-use super::coded::CodedChunks;
+use super::coded::{CodedChunks, SMALL_BYTES};
 use super::{Connection, Stage, detached_exchange};
 use crate::core::Buffers;
 use crate::service::{BodyCut, BodySource, Outgoing, SourcedBody};
@@ -57,7 +57,7 @@ impl Connection {
         let mut is_small = true;
         let is_coded = outgoing.coder.is_some();
         if let Some(coder) = outgoing.coder.take() {
-            is_small = sourced.len.is_some_and(|len| len <= coder.slice_bytes() as u64);
+            is_small = sourced.len.is_some_and(|len| len <= coder.slice_bytes().min(SMALL_BYTES) as u64);
             outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
             sourced.source = Box::new(CodedChunks::new(sourced.source, coder, self.core.clone()));
         } else if sourced.len.is_none() && !self.exchange.request.is_head {

@@ -80,7 +80,7 @@ fn a_client_gets_the_encoding_that_it_likes_best() {
         let answer = ask(&gateway, "/a/x", &[&format!("Accept-Encoding: {accepts}")]);
         assert_eq!((answer.status, answer.header("content-encoding")), (200, encoding), "{accepts}");
         assert_eq!(answer.header("vary"), Some("Accept-Encoding"), "{accepts}");
-        assert_eq!(read(&answer), text(), "{accepts}");
+        assert!(read(&answer) == text(), "{accepts}");
         assert_eq!(answer.header("content-length").is_none(), encoding.is_some(), "{accepts}");
         assert!(encoding.is_none() || answer.body.len() < text().len() / 2, "{accepts}");
         assert_eq!(upstream.last().header("accept-encoding").unwrap_or_default(), accepts);
@@ -126,10 +126,12 @@ fn types_that_compress_well_are_the_default() {
         (&["Content-Type: application/grpc+json"], false),
         (&[], false),
     ] {
-        let gateway = start(&upstream(line), json!({}));
+        let upstream = upstream(line);
+        let gateway = start(&upstream, json!({}));
         assert_eq!(ask(&gateway, "/a/x", &[GZIP]).header("content-encoding").is_some(), is_compressed, "{line:?}");
     }
-    let events = start(&upstream(&["Content-Type: text/event-stream"]), json!({"event_streams": true}));
+    let upstream = upstream(&["Content-Type: text/event-stream"]);
+    let events = start(&upstream, json!({"event_streams": true}));
     assert_eq!(ask(&events, "/a/x", &[GZIP]).header("content-encoding"), Some("gzip"));
 }
 
@@ -140,17 +142,21 @@ fn what_must_stay_as_it_is_stays() {
         &["Content-Type: text/plain", "Content-Range: bytes 0-9/99"],
         &["Content-Type: text/plain", "Cache-Control: private, No-Transform"],
     ] {
-        let gateway = start(&upstream(line), json!({}));
+        let upstream = upstream(line);
+        let gateway = start(&upstream, json!({}));
         let answer = ask(&gateway, "/a/x", &[GZIP]);
-        assert_eq!((answer.text(), answer.header("vary")), (text(), None), "{line:?}");
+        assert!(answer.text() == text(), "{line:?}");
+        assert_eq!(answer.header("vary"), None, "{line:?}");
         assert_eq!(answer.header("content-length"), Some(text().len().to_string().as_str()), "{line:?}");
     }
-    let gateway = start(&upstream(TEXT), json!({}));
+    let upstream = upstream(TEXT);
+    let gateway = start(&upstream, json!({}));
     for (path, is_compressed) in [("/a/206", false), ("/a/204", false), ("/a/404", true), ("/a/500", true)] {
         assert_eq!(ask(&gateway, path, &[GZIP]).header("content-encoding").is_some(), is_compressed, "{path}");
     }
     let old = gateway.send(request("GET", "/a/x", &[GZIP], "").replace("HTTP/1.1", "HTTP/1.0"));
-    assert_eq!((old.header("content-encoding"), old.text()), (None, text()));
+    assert_eq!(old.header("content-encoding"), None);
+    assert!(old.text() == text());
 }
 
 #[test]
@@ -165,7 +171,8 @@ fn the_head_describes_the_body_that_the_client_gets() {
         "Repr-Digest: sha-256=:x:",
         "Content-Digest: sha-256=:x:",
     ];
-    let gateway = start(&upstream(lines), json!({}));
+    let described = upstream(lines);
+    let gateway = start(&described, json!({}));
     let answer = ask(&gateway, "/a/x", &[GZIP]);
     assert_eq!(answer.header("etag"), Some("W/\"one\""));
     assert_eq!(answer.head.all("vary"), ["Origin", "Accept-Encoding"]);
@@ -180,13 +187,17 @@ fn the_head_describes_the_body_that_the_client_gets() {
     let same = ask(&gateway, "/a/304", &[GZIP, "If-None-Match: W/\"one\""]);
     assert_eq!((same.status, same.header("etag"), same.header("content-encoding")), (304, Some("W/\"one\""), None));
     assert_eq!(same.head.all("vary"), ["Origin", "Accept-Encoding"]);
-    let gateway = start(&upstream(&["Content-Type: text/plain", "Vary: a, ACCEPT-encoding"]), json!({}));
+    let strong = ask(&gateway, "/a/304", &[GZIP, "If-None-Match: \"one\""]);
+    assert_eq!((strong.status, strong.header("etag")), (304, Some("\"one\"")), "the client has the body as it is");
+    let said = upstream(&["Content-Type: text/plain", "Vary: a, ACCEPT-encoding"]);
+    let gateway = start(&said, json!({}));
     assert_eq!(ask(&gateway, "/a/x", &[GZIP]).head.all("vary"), ["a, ACCEPT-encoding"]);
 }
 
 #[test]
 fn head_gets_the_lines_of_get() {
-    let gateway = start(&upstream(&["Content-Type: text/plain", "ETag: \"one\""]), json!({}));
+    let upstream = upstream(&["Content-Type: text/plain", "ETag: \"one\""]);
+    let gateway = start(&upstream, json!({}));
     for accepts in [GZIP, "Accept-Encoding: identity"] {
         let get = ask(&gateway, "/a/x", &[accepts]);
         let head = gateway.send(request("HEAD", "/a/x", &[accepts], ""));
@@ -222,10 +233,13 @@ fn caches_keep_the_body_as_it_is_and_every_client_gets_its_own_encoding() {
             [(GZIP, Some("gzip")), ("Accept-Encoding: br", Some("br")), ("Accept-Encoding: x", None), (GZIP, Some("gzip"))]
         {
             let answer = ask(&gateway, "/a/x", &[accepts]);
-            assert_eq!((answer.header("content-encoding"), read(&answer)), (encoding, text()), "{answer}");
+            assert_eq!(answer.header("content-encoding"), encoding, "{answer}");
+            assert!(read(&answer) == text(), "{accepts}");
             assert_eq!(answer.header("etag"), Some(if encoding.is_some() { "W/\"one\"" } else { "\"one\"" }));
             assert_eq!(answer.header("vary"), Some("Accept-Encoding"));
         }
+        let same = ask(&gateway, "/a/x", &[GZIP, "If-None-Match: W/\"one\""]);
+        assert_eq!((same.status, same.header("etag"), same.header("content-encoding")), (304, Some("W/\"one\""), None), "{same}");
         assert_eq!(upstream.requests() - before, 1, "all but the first are hits");
     }
 }
@@ -238,7 +252,8 @@ fn answers_of_the_gateway_are_compressed_too() {
     let definition = compressed(&upstream, json!({})).list("white_list", mock);
     let gateway = Gateway::start(json!({}), [definition.clone()]);
     let answer = ask(&gateway, "/a/m", &[GZIP]);
-    assert_eq!((answer.header("content-encoding"), read(&answer)), (Some("gzip"), text()), "{answer}");
+    assert_eq!(answer.header("content-encoding"), Some("gzip"), "{answer}");
+    assert!(read(&answer) == text());
     let head = gateway.send(request("HEAD", "/a/m", &[GZIP], ""));
     assert_eq!(head.body, b"", "{head}");
     // Refusals are answers as well, if they are long enough.
@@ -253,5 +268,6 @@ fn an_api_without_compression_changes_nothing() {
     let upstream = upstream(TEXT);
     let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url())]);
     let answer = ask(&gateway, "/a/x", &[GZIP]);
-    assert_eq!((answer.header("content-encoding"), answer.header("vary"), answer.text()), (None, None, text()));
+    assert_eq!((answer.header("content-encoding"), answer.header("vary")), (None, None));
+    assert!(answer.text() == text());
 }

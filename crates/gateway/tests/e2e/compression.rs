@@ -1,11 +1,12 @@
-//! Compressed responses over sockets: what curl makes of them in both protocols, what streams do, and what a broken response looks like.
+//! Compressed responses over sockets, as curl reads them in both protocols: whole, cut, and as events of a stream that goes on.
 
 use serde_json::json;
-use std::process::{Command, Output};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
-use crate::harness::{Gateway, Setup, Upstream, api};
+use crate::harness::{Gateway, Seen, Upstream, api};
 
 /// A text of two megabytes, which no coding makes as small as one read.
 fn text() -> String {
@@ -17,89 +18,65 @@ fn text() -> String {
     (0..120_000).map(|line| format!("{line} {}\n", next())).collect()
 }
 
-fn start(upstream: &Upstream) -> Gateway {
-    let rules = json!({"compression": {"event_streams": true}});
-    Setup::new(json!({})).api(api("a", "/a/", &upstream.url()).set("tollgate", rules)).start()
-}
-
-fn curl(gateway: &Gateway, arguments: &[&str]) -> Output {
-    let url = format!("http://127.0.0.1:{}/a/x", gateway.port);
-    Command::new("curl").args(["-sS", "--max-time", "20"]).args(arguments).arg(url).output().expect("curl runs")
+fn curl(gateway: &Gateway, path: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("curl");
+    let url = format!("http://127.0.0.1:{}/a/{path}", gateway.port);
+    command.args(["-sS", "-N", "--max-time", "20", "--compressed"]).args(arguments).arg(url);
+    command
 }
 
 #[test]
-fn curl_reads_every_encoding_in_both_protocols() {
+fn curl_reads_bodies_whole_or_not_at_all_and_events_as_they_come() {
     let body = text();
-    let upstream = Upstream::start({
+    let (events, to_send) = channel::<&'static str>();
+    let to_send = Mutex::new(to_send);
+    let upstream = Upstream::raw({
         let body = body.clone();
-        move |_| format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
-    });
-    let gateway = start(&upstream);
-    for protocol in ["--http1.1", "--http2-prior-knowledge"] {
-        for accepts in ["gzip", "br", "identity"] {
-            let output =
-                curl(&gateway, &[protocol, "--compressed", "-H", &format!("Accept-Encoding: {accepts}"), "-D", "/dev/stderr"]);
-            assert!(output.stdout == body.as_bytes(), "{protocol} {accepts}: {}", output.stdout.len());
-            let head = String::from_utf8_lossy(&output.stderr).to_lowercase();
-            assert_eq!(head.contains(&format!("content-encoding: {accepts}")), accepts != "identity", "{head}");
-        }
-    }
-}
-
-/// The end of a body in chunks.
-const END: &str = "0\r\n\r\n";
-
-/// Sends a head and then what the test gives, and closes at the end of the body.
-fn streaming(head: &'static str) -> (Upstream, Sender<&'static str>) {
-    let (parts, received) = channel::<&'static str>();
-    let received = Arc::new(Mutex::new(received));
-    let upstream = Upstream::raw(move |mut wire, _| {
-        if wire.head().is_ok() {
-            wire.send(head.as_bytes());
-            let received = received.lock().unwrap();
-            while let Ok(part) = received.recv() {
-                wire.send(part.as_bytes());
-                if part == END {
-                    return;
+        move |mut wire, _| {
+            while let Some(seen) = Seen::read(&mut wire) {
+                match seen.target.as_str() {
+                    "/events" => {
+                        wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+                        let to_send = to_send.lock().unwrap();
+                        while let Some(part) = to_send.recv().ok().filter(|part| !part.is_empty()) {
+                            wire.send(part);
+                        }
+                        wire.send("0\r\n\r\n");
+                    }
+                    target => {
+                        let length = body.len();
+                        wire.send(format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n"));
+                        if target == "/cut" {
+                            return wire.send(body.get(..length / 2).unwrap());
+                        }
+                        wire.send(&body);
+                    }
                 }
             }
         }
     });
-    (upstream, parts)
-}
-
-#[test]
-fn an_event_reaches_the_client_while_its_stream_goes_on() {
-    let (upstream, parts) =
-        streaming("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
-    let gateway = start(&upstream);
-    for encoding in ["gzip", "br"] {
-        let mut child = Command::new("curl")
-            .args(["-sS", "-N", "--max-time", "20", "--compressed", "-H", &format!("Accept-Encoding: {encoding}")])
-            .arg(format!("http://127.0.0.1:{}/a/x", gateway.port))
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("curl runs");
-        let mut events = child.stdout.take().expect("its output");
+    let rules = json!({"compression": {"event_streams": true}});
+    let gateway = Gateway::start(json!({}), [api("a", "/a/", &upstream.url()).set("tollgate", rules)]);
+    for protocol in ["--http1.1", "--http2-prior-knowledge"] {
+        for encoding in ["gzip", "br", "identity"] {
+            let accept = format!("Accept-Encoding: {encoding}");
+            let whole = curl(&gateway, "whole", &[protocol, "-H", &accept, "-D", "/dev/stderr"]).output().expect("curl runs");
+            assert!(whole.stdout == body.as_bytes(), "{protocol} {encoding}: {}", whole.stdout.len());
+            let head = String::from_utf8_lossy(&whole.stderr).to_lowercase();
+            assert_eq!(head.contains(&format!("content-encoding: {encoding}")), encoding != "identity", "{head}");
+            let cut = curl(&gateway, "cut", &[protocol, "-H", &accept]).output().expect("curl runs");
+            assert!(!cut.status.success(), "{protocol} {encoding}: {}", cut.stdout.len());
+        }
+        let mut child = curl(&gateway, "events", &[protocol]).stdout(Stdio::piped()).spawn().expect("curl runs");
+        let mut shown = child.stdout.take().expect("its output");
         for event in ["d\r\ndata: first\n\n\r\n", "e\r\ndata: second\n\n\r\n"] {
-            parts.send(event).unwrap();
+            events.send(event).unwrap();
             let data = event.split("\r\n").nth(1).unwrap();
             let mut got = vec![0; data.len()];
-            std::io::Read::read_exact(&mut events, &mut got).expect("the event comes before the next one");
+            shown.read_exact(&mut got).expect("the event comes before the next one");
             assert_eq!(got, data.as_bytes());
         }
-        parts.send(END).unwrap();
+        events.send("").unwrap();
         assert!(child.wait().expect("curl ends").success());
-    }
-}
-
-#[test]
-fn a_response_that_breaks_off_does_not_look_whole() {
-    let upstream =
-        Upstream::once("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\nonly the beginning");
-    let gateway = start(&upstream);
-    for protocol in ["--http1.1", "--http2-prior-knowledge"] {
-        let output = curl(&gateway, &[protocol, "--compressed"]);
-        assert!(!output.status.success(), "{protocol}: {output:?}");
     }
 }

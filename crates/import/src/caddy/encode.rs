@@ -1,7 +1,6 @@
 //! `encode`: which responses of a site are compressed.
 
-use super::directive::bytes;
-use super::lines::CaddyLine;
+use super::lines::{CaddyLine, bytes};
 use crate::plan::{PlannedCompression, PlannedRoute};
 use crate::report::ImportReport;
 use tollgate_model::api::CompressionRules;

@@ -15,10 +15,14 @@ from attack.scenario import Bounds, Scenario, beside
 from rig import HOST
 
 BULK = 8
+# Bytes of the body that is compressed, and how often a client asks for it.
+LETTERS, DOWNLOADS = 16 << 20, 100
 BULK_P50_FLOOR_MS = 5
 P50_NGINX_RATIO_MAX = 1.5
 # CPU time of the least busy thread over that of the busiest.
 SHARE_MIN = 0.3
+# What others may notice of it, whatever the idle gateway does: more than the slices of one look at the sockets.
+P99_COMPRESSED_MS_MAX = 20
 STORM_CLIENTS, STORMS = 400, 3
 
 
@@ -29,6 +33,40 @@ def downloads(target: Target, seconds: float) -> dict:
         yield b"GET /attack/size/4g HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     return traffic.flood(target.port, seconds, BULK, blocks)
+
+
+def compressed(target: Target, seconds: float) -> dict:
+    """Clients that read, as fast as it comes, what is the most work to compress."""
+
+    def blocks() -> Iterator[bytes]:
+        yield b"GET /compressed/letters.json HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n" * DOWNLOADS
+
+    return traffic.flood(target.port, seconds, BULK, blocks)
+
+
+def letters(place: Arena) -> None:
+    """Two letters in random order."""
+    file = place.rig.dir / "answers" / "letters.json"
+    if not file.exists():
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(random.Random(1).randbytes(LETTERS).translate(bytes(97 + (number & 1) for number in range(256))))
+
+
+def tollgate_compresses(place: Arena) -> dict:
+    letters(place)
+    api = bench.api_definition("compressed", "/compressed/", place.quiet.url("/answers/"))
+    return {"apis": [api | {"tollgate": {"compression": {"encodings": ["gzip"]}}}]}
+
+
+def nginx_compresses(place: Arena) -> dict:
+    letters(place)
+    return {"locations": f"""location /compressed/ {{
+      proxy_pass http://{HOST}:{place.quiet.port}/answers/;
+      proxy_max_temp_file_size 0;
+      gzip on;
+      gzip_comp_level 2;
+      gzip_types application/json;
+    }}"""}
 
 
 def small_ones_are_served(ours: dict, results: dict, quick: bool) -> list[str]:
@@ -93,6 +131,9 @@ def spread(ours: dict, _: dict, __: bool) -> list[str]:
 SCENARIOS = [
     Scenario("fairness", "downloads", f"{BULK} clients that download as fast as they can", beside(downloads),
              Bounds(p99=False, judge=small_ones_are_served)),
+    Scenario("fairness", "compressed", f"{BULK} clients that download what is compressed for them",
+             beside(compressed, ("tollgate", "nginx"), {"tollgate": tollgate_compresses, "nginx": nginx_compresses}),
+             Bounds(p99_floor_ms=P99_COMPRESSED_MS_MAX)),
     Scenario("fairness", "reconnects", f"{STORM_CLIENTS} clients reconnect at once, then 16 of them are busy",
              beside(storm, paths={}, grace=30), Bounds(p99=False, judge=spread)),
     Scenario("fairness", "tls", "eight busy TLS connections",

@@ -2,6 +2,7 @@
 
 mod batch;
 mod called;
+mod compressed;
 mod context;
 mod finish;
 mod forward;
@@ -23,12 +24,14 @@ mod tries;
 mod walk;
 
 use crate::client_tls::CallerTls;
+use crate::compression::CoderMemory;
 use crate::control_caller::{ControlCaller, PORTAL_PATH};
 use crate::error_body::{ErrorAudience, xml_type};
 use crate::exchange::{Arrival, ChainLink, Continuation, Exchange, RequestState, Step};
 use crate::gateway_state::GatewayState;
 use crate::header_names::is_same_name;
 use crate::refusal::{self, Refusal};
+use crate::response_chain::BODY_DIGESTS;
 use crate::route::{RoutedRequest, Unrouted};
 use crate::snapshot::CoreSnapshot;
 use crate::url::Url;
@@ -105,6 +108,8 @@ pub struct CoreService {
     /// The last number that was given to one of the two.
     ticket: Cell<u64>,
     time_of_day: TimeOfDay,
+    /// The memory of the compressors of this core.
+    coder_memory: CoderMemory,
     /// Watches all chains, if requests are only rehearsed.
     rehearsal: Option<Rc<RehearsalRun>>,
 }
@@ -126,6 +131,7 @@ impl CoreService {
             called: RefCell::default(),
             ticket: Cell::new(0),
             time_of_day: TimeOfDay::new(),
+            coder_memory: CoderMemory::default(),
             rehearsal: None,
             late: LateRecords::default(),
             tap: RequestTap::new(shared.observer.watch.clone()),
@@ -490,7 +496,9 @@ impl Handler for GatewayHandler {
             in_flight.record(&self.core.shared, response.status >= 500);
         }
         if self.state.response.chain.is_empty() || response.status == 101 {
-            return self.end_response(ResponseVerdict::Pass, response, outgoing);
+            let verdict = self.end_response(ResponseVerdict::Pass, response, outgoing);
+            self.compress(verdict, response, outgoing);
+            return verdict;
         }
         let verdict = self.state.response.chain.on_head(response, outgoing);
         self.end_chained(verdict, response, outgoing)
@@ -518,6 +526,10 @@ impl Handler for GatewayHandler {
         let of_version = self.in_flight.as_ref().and_then(InFlight::version).map_or(&[][..], |version| &version.response_changes);
         let wanted = &self.state.response;
         let by_status = wanted.all_status_changes().map(|change| &change.change);
+        let is_digest = || BODY_DIGESTS.iter().any(|digest| is_same_name(digest, name));
+        if wanted.compression.as_ref().is_some_and(|compression| compression.is_applied) && is_digest() {
+            return false;
+        }
         !is_own && !of_version.iter().chain(wanted.all_changes()).chain(by_status).any(|change| is_same_name(change.name(), name))
     }
 
@@ -535,6 +547,7 @@ impl Handler for GatewayHandler {
             in_flight.fail(fault.kind, outgoing.status);
             self.note_failure(fault, outgoing);
         }
+        self.compress_reply(outgoing);
     }
 
     fn on_end(&mut self, ended: Ended) {
@@ -621,6 +634,7 @@ impl GatewayHandler {
                 let maker = if self.state.decisions.is_stored { ResponseMaker::Store } else { ResponseMaker::Middleware };
                 self.finish(maker, version, began, (outgoing.status, None), &mut outgoing.edits);
                 self.count_reply(context, snapshot, outgoing, None);
+                self.compress_reply(outgoing);
                 Verdict::Reply
             }
             Ok(Verdict::Hold(until)) => Verdict::Hold(until),
@@ -641,6 +655,7 @@ impl GatewayHandler {
                 self.finish(ResponseMaker::Refusal, None, began, (outgoing.status, None), &mut outgoing.edits);
                 rule.iter().for_each(|rule| reply::set_headers(outgoing, rule));
                 self.count_reply(context, snapshot, outgoing, Some(refusal.cause));
+                self.compress_reply(outgoing);
                 Verdict::Reply
             }
         }
@@ -673,6 +688,7 @@ impl GatewayHandler {
         if matches!(verdict, ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Rewrite) {
             self.state.response.chain.set_last_headers(&response.headers, &mut outgoing.edits);
         }
+        self.compress(verdict, response, outgoing);
         verdict
     }
 

@@ -17,6 +17,7 @@ pub mod caching;
 pub mod client_address;
 pub mod client_tls;
 mod coding;
+mod compression;
 pub mod control_caller;
 pub mod core_queue;
 pub mod credentials;

@@ -11,6 +11,7 @@ mod bodies;
 mod call_rules;
 mod certificate_check;
 mod circuit_break;
+mod compress_responses;
 mod concurrency;
 mod cross_origin;
 mod deprecation_notice;
@@ -121,6 +122,8 @@ impl ListedMiddleware {
 pub const PRE_AUTH: &[ListedMiddleware] = &[
     // Nothing is served without the plugins that an API asks for.
     listed("RefusedPlugins", Runs, refused_plugins::RefusedPlugins::compile),
+    // Before all that answers: answers may be long, and refusals too.
+    listed("CompressResponses", Runs, compress_responses::CompressResponses::compile),
     // What is called is the endpoint.
     listed("RpcCall", Runs, rpc_call::RpcCall::compile),
     // The endpoint's kind decides whether anything else matters: closed, open to all, or answered here.

@@ -162,18 +162,28 @@ impl ResponseHead<'_> {
         !matches!(self.status(), 100..=199 | 204 | 304)
     }
 
-    /// Prepares for a new body: removes headers that describe the upstream's body. The entity tag stays, but weak, for conditional requests
-    /// that compare weakly (RFC 9110 §8.8.3.2), because the new body follows from the upstream's.
+    /// Prepares for a new body: removes headers that describe the upstream's body.
     pub fn body_changes(&mut self) {
-        for name in ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Content-Range"] {
-            self.remove_header(name);
-        }
-        let strong = self.header("ETag").filter(|tag| tag.starts_with(b"\"")).map(<[u8]>::to_vec);
-        if let Some(tag) = strong {
-            self.set_header("ETag", &[b"W/", tag.as_slice()].concat());
-        }
-        let headers = &self.upstream.headers;
-        self.outgoing.edits.remove_known(headers, KnownHeader::ContentLength);
+        forget_body(&self.upstream.headers, &mut self.outgoing.edits);
+    }
+}
+
+/// Removes headers that describe a body, because there will be another one. The entity tag stays, but weak, for conditional requests
+/// that compare weakly (RFC 9110 §8.8.3.2), because the new body follows from the old one.
+pub(crate) fn forget_body(headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    BODY_DIGESTS.iter().chain(&["Accept-Ranges", "Content-Range"]).for_each(|name| edits.remove(headers, name));
+    weaken_tag(headers, edits);
+    edits.remove_named(headers, KnownHeader::ContentLength, "Content-Length");
+}
+
+/// Fields with digests of a body, in headers and trailers.
+pub(crate) const BODY_DIGESTS: [&str; 4] = ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest"];
+
+/// Makes the entity tag a weak one.
+pub(crate) fn weaken_tag(headers: &Headers<'_>, edits: &mut HeaderEdits) {
+    let strong = edits.current(headers, "ETag").filter(|tag| tag.starts_with(b"\"")).map(<[u8]>::to_vec);
+    if let Some(tag) = strong {
+        edits.set(headers, "ETag", &[b"W/", tag.as_slice()].concat());
     }
 }
 

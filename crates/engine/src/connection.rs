@@ -1,6 +1,7 @@
 //! One client connection: reads heads, forwards requests, relays both bodies, and starts over. It is a state machine that one task
 //! drives. Between polls it holds no buffer unless a socket is full.
 
+mod coded;
 mod collect;
 mod detach;
 mod detached_exchange;
@@ -22,10 +23,11 @@ use crate::pace::Looks;
 use crate::peers::{CountedConnection, HandedConnection, PeerEntry};
 use crate::pipe::Pipe;
 use crate::pool::PoolSlot;
-use crate::service::{Capture, ClientInfo, Forward, Handler, HoldUntil, NotKept, Outgoing, Verdict, Work};
+use crate::service::{Capture, ClientInfo, Forward, Handler, HoldUntil, NotKept, Outgoing, SourcedBody, Verdict, Work};
 use crate::stream::Stream;
 use crate::tunnel::Tunnel;
 use crate::turn::{DIAL_BYTES, SharedTurn, Turn};
+use coded::FLUSH_AFTER_MS;
 use collect::Collected;
 use exchange::ExchangeState;
 use sourced::SourcedReply;
@@ -688,6 +690,9 @@ impl Connection {
         // Does not wait for a body that has not arrived: the response is meant to spare the client from sending it.
         let close =
             outgoing.close || !self.exchange.request.keep_alive || !(self.exchange.request.body.is_done() || self.can_drain());
+        if outgoing.coder.is_some() && outgoing.sourced.is_none() {
+            outgoing.sourced = Some(SourcedBody::whole(std::mem::take(&mut outgoing.body)));
+        }
         if let Some(sourced) = outgoing.sourced.take() {
             return self.reply_from_source(cx, sourced, outgoing, close, out);
         }
@@ -817,6 +822,7 @@ impl Connection {
             Stage::Relay if self.kept_works() => return self.kept_work_due_ms(),
             Stage::Relay if self.kept_waits() => return self.core.deadlines.now_ms().saturating_add(ROOM_LOOK_MS),
             Stage::Relay if !self.exchange.response.held_head.is_empty() => HEAD_HELD_MS,
+            Stage::Relay if self.holds_coded() => FLUSH_AFTER_MS,
             // For an answer, or for more of it: an event stream may say nothing for long.
             Stage::Relay if self.exchange.is_sent() && !self.exchange.response.watches_client => {
                 self.exchange.wait_ms(limits).min(WATCH_AFTER_MS)
@@ -861,6 +867,11 @@ impl Connection {
         match &self.stage {
             Stage::Relay if !self.exchange.response.held_head.is_empty() => {
                 if let Err(fault) = self.send_held_head(cx) {
+                    self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
+                }
+            }
+            Stage::Relay if self.holds_coded() && !is_client_late => {
+                if let Err(fault) = self.flush_coded(cx, true, &mut buffers.out) {
                     self.fail(cx, fault, &mut buffers.out, &mut buffers.outgoing);
                 }
             }

@@ -2,6 +2,7 @@
 
 use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
+use crate::coding_turns::CodingTurns;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::handshake_limit::Handshakes;
 use crate::kept_bodies::KeptBodies;
@@ -43,6 +44,8 @@ pub(crate) struct Core {
     pub buffered: Rc<BufferAccount>,
     /// Bytes of bodies that are buffered because something must see them whole.
     pub kept_bodies: Rc<KeptBodies>,
+    /// Which body may be coded next.
+    pub coding_turns: CodingTurns,
     /// Tunnels that are open or reserved.
     pub tunnels_open: Rc<Cell<usize>>,
     /// Number of exchanges without a client.
@@ -111,6 +114,7 @@ impl Core {
             shared_upstreams: SharedUpstreams::default(),
             http2_buffers: OutputBuffers::default(),
             upstreams_open: Rc::default(),
+            coding_turns: CodingTurns::default(),
             tunnels_open: Rc::default(),
             detached_open: Rc::default(),
             deadlines: Deadlines::new(MonoTime::now()),

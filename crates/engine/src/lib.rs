@@ -7,6 +7,7 @@
 
 mod addresses;
 mod buffer_account;
+mod coding_turns;
 mod connection;
 mod core;
 mod counter;
@@ -56,9 +57,10 @@ pub use listen::{Content, Listen, ListenSocket, TlsChoice, TlsConfigSelector, Tr
 pub use pace::Speed;
 pub use resolver::{SrvRecord, SrvResolver};
 pub use service::{
-    BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, DetachedExchange, Ended, Forward, Handler, HedgeEnd, HoldUntil,
-    KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, OwnWatch, Resend, ResponseVerdict,
-    Retarget, Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector, Verdict, Work,
+    BodyCoder, BodyCut, BodySink, BodySource, Capture, ClientInfo, ClientTls, CoderStep, DetachedExchange, Ended, Forward, Handler,
+    HedgeEnd, HoldUntil, KeepForResend, KeptBody, NotKept, Outgoing, OwnExchange, OwnFault, OwnRequests, OwnResponse, OwnWatch,
+    Resend, ResponseVerdict, Retarget, Service, ServiceFactory, SourcedBody, StreamHandler, Times, TryEnd, TunnelInspector,
+    Verdict, Work,
 };
 pub use stats::CoreStats;
 pub use target::{Address, EgressProxy, Http2, LocalConnector, ProxyProtocol, Target, TargetTls};

@@ -350,6 +350,29 @@ pub trait BodySource {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyCut;
 
+/// Codes the body of a response on its way to the client: a compressor. Dropped before [`CoderStep::End`] if the body is cut.
+pub trait BodyCoder {
+    /// Bytes that it codes in a fraction of a millisecond: the most that it gets at once.
+    fn slice_bytes(&self) -> usize;
+
+    /// Takes the next bytes of the body, and appends to `out` what comes of them.
+    ///
+    /// # Errors
+    /// It cannot go on, and the body is cut.
+    fn code(&mut self, bytes: &[u8], step: CoderStep, out: &mut Vec<u8>) -> Result<(), BodyCut>;
+}
+
+/// What follows the bytes that a coder gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoderStep {
+    /// More of the body: the coder may hold some of it back.
+    More,
+    /// A pause: the client gets all that was coded so far.
+    Flush,
+    /// Nothing.
+    End,
+}
+
 /// Receives the body of a response that no client waits for. If it is dropped before [`BodySink::finish`], the body was truncated.
 pub trait BodySink {
     /// The next bytes, without framing.
@@ -379,6 +402,22 @@ pub struct SourcedBody {
     pub is_event_stream: bool,
     /// An exchange to start with this reply.
     pub detached: Option<DetachedExchange>,
+}
+
+impl SourcedBody {
+    /// A body that is all there.
+    pub(crate) fn whole(body: Vec<u8>) -> Self {
+        let len = Some(body.len() as u64);
+        SourcedBody { source: Box::new(WholeBody(Some(body.into()))), len, is_event_stream: false, detached: None }
+    }
+}
+
+struct WholeBody(Option<Bytes>);
+
+impl BodySource for WholeBody {
+    fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
+        Poll::Ready(Ok(self.0.take().filter(|body| !body.is_empty())))
+    }
 }
 
 /// An exchange without a client.
@@ -472,6 +511,9 @@ pub struct Outgoing {
     pub close: bool,
     /// Body of a reply, in place of `body`. The engine takes it when it replies.
     pub sourced: Option<SourcedBody>,
+    /// Codes the body of the response, whatever that comes from; the lines of the head say so already, and have no length. Not for a request of
+    /// HTTP/1.0, nor for HEAD. The engine takes it when it writes the head.
+    pub coder: Option<Box<dyn BodyCoder>>,
     /// Receiver of a detached response's body. The engine takes it when it detaches the body.
     pub sink: Option<Box<dyn BodySink>>,
     /// Work that a held response waits for, and for how long at most. The engine takes it with the verdict `Await`.
@@ -499,5 +541,6 @@ impl Outgoing {
         self.lacks_length = false;
         self.close = false;
         self.inspector = None;
+        self.coder = None;
     }
 }

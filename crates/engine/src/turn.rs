@@ -2,6 +2,7 @@
 //! continues. Without turns, sixteen downloads delay everything else by tens of milliseconds. Work is counted in steps and in bytes. The
 //! streams of one HTTP/2 client share a turn, or a client with 200 streams would have 200 times the share of others.
 
+use crate::coding_turns::{CodingTurns, WaitingSlice};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
@@ -27,6 +28,8 @@ pub(crate) struct Turn {
     shared: Option<Rc<SharedTurn>>,
     /// The number of the shared turn for whose end this connection waits.
     waits_for: Option<u64>,
+    /// The slice of a body that waits to be coded.
+    slice: Option<WaitingSlice>,
     is_over: bool,
 }
 
@@ -45,7 +48,7 @@ impl Default for SharedTurn {
 impl Turn {
     /// The turn of a connection with a client of its own, or of one that shares its client's turn with others.
     pub(crate) fn new(shared: Option<Rc<SharedTurn>>) -> Self {
-        Turn { steps: STEPS, bytes: TURN_BYTES, shared, waits_for: None, is_over: false }
+        Turn { steps: STEPS, bytes: TURN_BYTES, shared, waits_for: None, slice: None, is_over: false }
     }
 
     /// Begins the connection's next turn. The first stream of a client that runs again after it gave way begins the turn of all.
@@ -91,6 +94,21 @@ impl Turn {
         if let Some(shared) = &self.shared {
             shared.take(bytes);
         }
+    }
+
+    /// Waits until the core may code another slice of a body. Pending when the turn is over, as [`Turn::poll_step`].
+    pub(crate) fn poll_slice(&mut self, cx: &mut Context<'_>, slices: &CodingTurns) -> Poll<()> {
+        match self.slice.take() {
+            None if slices.take() => return Poll::Ready(()),
+            None => self.slice = Some(slices.wait()),
+            // Others have not had their turn yet.
+            Some(slice) if self.is_over => self.slice = Some(slice),
+            Some(mut slice) => match slices.go_on(&mut slice) {
+                true => return Poll::Ready(()),
+                false => self.slice = Some(slice),
+            },
+        }
+        if self.is_over { Poll::Pending } else { self.end(cx) }
     }
 
     /// Whether the turn is over, and the next one has not begun.

@@ -14,6 +14,7 @@ mod breaker;
 mod cache;
 mod cache_identity;
 mod client_addresses;
+mod compression;
 mod cors;
 mod deprecation;
 mod documents;

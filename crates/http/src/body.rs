@@ -237,7 +237,7 @@ impl<P: FnMut(&str) -> bool> BodyObserver for Relay<'_, '_, P> {
     fn end(&mut self, at: usize) {
         if !self.trailers.is_empty() {
             self.copy_until(at);
-            trailer::copy_lines(self.trailers, &mut self.passes, self.out);
+            trailer::append_trailers(self.trailers, &mut self.passes, self.out);
             *self.trailers = Vec::new();
         }
     }

@@ -34,7 +34,7 @@ pub use malformed::Malformed;
 pub use repair::{RepairedHead, repair_head};
 pub use request::{Request, Version};
 pub use response::Response;
-pub use trailer::may_be_trailer;
+pub use trailer::{append_trailers, may_be_trailer};
 pub use write::{
     ClientBody, LAST_CHUNK, ReplyBody, RequestHead, each_forwarded_line, reason, write_chunk, write_reply, write_reply_head,
     write_request, write_response, write_rewritten,

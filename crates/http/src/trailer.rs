@@ -90,7 +90,7 @@ pub fn may_be_trailer(name: &str) -> bool {
 const LONGEST: usize = 24;
 
 /// Appends those lines of a complete trailer section whose names pass, each with its line end.
-pub(crate) fn copy_lines(lines: &[u8], mut passes: impl FnMut(&str) -> bool, out: &mut Vec<u8>) {
+pub fn append_trailers(lines: &[u8], mut passes: impl FnMut(&str) -> bool, out: &mut Vec<u8>) {
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
         let name = line.split(|byte| *byte == b':').next().and_then(|name| std::str::from_utf8(name).ok());
         if name.is_some_and(|name| may_be_trailer(name) && passes(name)) {

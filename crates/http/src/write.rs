@@ -105,7 +105,8 @@ pub enum ClientBody {
     AsIs,
     /// Without the chunked coding, for a client that does not support it; ends with the connection.
     Unchunked,
-    /// In the chunked coding, because the upstream's body ends with its connection and the client's connection continues.
+    /// In the chunked coding, because the upstream's body ends with its connection and the client's connection continues, or because the body is
+    /// another one.
     Chunked,
     /// An empty body: the upstream sent none because none was requested, but the client expects one.
     Empty,
@@ -148,9 +149,9 @@ pub fn write_response(
         dropped |= headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength);
     }
     match body {
-        ClientBody::AsIs | ClientBody::Chunked => {}
+        ClientBody::AsIs => {}
         ClientBody::Unchunked => dropped |= headers.lines_of(KnownHeader::TransferEncoding),
-        ClientBody::Empty => {
+        ClientBody::Chunked | ClientBody::Empty => {
             dropped |= headers.lines_of(KnownHeader::TransferEncoding) | headers.lines_of(KnownHeader::ContentLength)
         }
     }

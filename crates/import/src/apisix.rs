@@ -1,5 +1,6 @@
 //! APISIX: the file of its standalone form, and exports of its Admin API, whose objects are in `value`s of lists.
 
+mod compression;
 mod plugins;
 mod routes;
 

@@ -3,6 +3,7 @@
 
 mod address;
 mod directive;
+mod encode;
 mod lines;
 mod matcher;
 mod proxy;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod backend;
+mod compression;
 mod condition;
 mod keywords;
 mod lines;
@@ -12,6 +13,7 @@ use crate::files::{ImportFailure, NamedFiles};
 use crate::plan::{Plan, PlannedCertificate, PlannedListener, PlannedRoute};
 use crate::report::ImportReport;
 use backend::Backend;
+use compression::CompressionLines;
 use condition::{Conditions, Fit};
 use lines::{Line, Section, is_head, sections};
 use rule::rule;
@@ -61,7 +63,6 @@ const OWN: &[&str] = &[
     "server-state-file",
     "log-tag",
     "capture",
-    "compression",
     "monitor-uri",
     "ulimit-n",
     "master-worker",
@@ -84,6 +85,7 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         );
         section.lines.iter().for_each(|line| report.not_carried(&line.place, line.word(0), "its section is not read"));
     }
+    let compression = CompressionLines::of_defaults(&sections, report);
     let mut backends = BTreeMap::new();
     for section in sections.iter().filter(|section| matches!(section.head.word(0), "backend" | "listen")) {
         backends.insert(section.head.word(1).to_owned(), backend::read(section, report));
@@ -92,12 +94,12 @@ pub(crate) fn read(text: &str, files: &NamedFiles, plan: &mut Plan, report: &mut
         match section.head.word(0) {
             "frontend" | "listen" => {
                 report.carried(&section.head.place, section.head.word(0));
-                frontend(section, &backends, plan, report);
+                frontend(section, (&backends, &compression), plan, report);
             }
             "backend" => {}
             "global" | "defaults" => {
                 report.carried(&section.head.place, section.head.word(0));
-                section.lines.iter().for_each(|line| own(line, report));
+                section.lines.iter().filter(|line| line.word(0) != "compression").for_each(|line| own(line, report));
             }
             name => report.not_carried(&section.head.place, name, "sections of this kind have no counterpart"),
         }
@@ -116,13 +118,19 @@ fn own(line: &Line, report: &mut ImportReport) {
     }
 }
 
-fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut Plan, report: &mut ImportReport) {
+fn frontend(
+    section: &Section,
+    (backends, defaults): (&BTreeMap<String, Backend>, &CompressionLines),
+    plan: &mut Plan,
+    report: &mut ImportReport,
+) {
     let name = section.head.word(1).to_owned();
     let is_tcp = section.lines.iter().any(|line| line.word(0) == "mode" && line.word(1) == "tcp");
     if is_tcp {
         return report.not_carried(&section.head.place, "mode", "streams of bytes: write a route of the kind `stream`");
     }
     let mut listeners = Vec::new();
+    let mut compression = CompressionLines::default();
     let mut conditions = Conditions::default();
     for line in section.lines.iter().filter(|line| line.word(0) == "acl") {
         conditions.define(line, report);
@@ -138,6 +146,7 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
         match line.word(0) {
             "bind" => listeners.extend(bind(line, &name, plan, report)),
             "acl" | "server" => {}
+            "compression" => compression.take(line, report),
             "default_backend" if line.words.len() > 2 => {
                 report.not_carried(place, "default_backend", "names more than one backend")
             }
@@ -206,6 +215,7 @@ fn frontend(section: &Section, backends: &BTreeMap<String, Backend>, plan: &mut 
             let mut route = PlannedRoute { name: format!("{name} {target}"), place: line.place.clone(), ..base.clone() };
             if let Some(backend) = backends.get(target) {
                 backend.apply(&mut route);
+                CompressionLines::apply([&compression, &backend.compression, defaults], &mut route);
             }
             route.closed.extend(before.iter().cloned());
             add(route, fit, plan);

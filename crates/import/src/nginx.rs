@@ -1,6 +1,7 @@
 //! nginx's configuration: servers, locations with their precedence, upstreams, and what holds for them.
 
 mod arguments;
+mod compression;
 mod condition;
 mod directive;
 mod known;
@@ -36,6 +37,8 @@ struct Shared {
     body_bytes_max: Option<u64>,
     /// Whether anything is cached.
     stores: bool,
+    /// Whether anything is compressed.
+    compresses: bool,
 }
 
 /// Reads the files into the plan.
@@ -77,6 +80,7 @@ fn read_http(http: &[Directive], files: &mut NamedFiles, plan: &mut Plan, report
         times: times::all(http),
         body_bytes_max: times::body_bytes_max(http),
         stores: has_cache(http),
+        compresses: compression::is_used(http),
         ..Shared::default()
     };
     for directive in http {

@@ -5,6 +5,7 @@ use ipnet::IpNet;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use tollgate_model::api::CompressionRules;
 
 /// Most routes of a configuration; ten times what the largest ones have.
 const ROUTES_MAX: usize = 50_000;
@@ -110,6 +111,7 @@ pub(crate) struct PlannedRoute {
     /// What applies to limits while their store does not answer: `allow` or `deny`; the gateway's default if missing.
     pub on_store_failure: Option<&'static str>,
     pub cache: Option<PlannedCache>,
+    pub compression: Option<PlannedCompression>,
     pub body_bytes_max: Option<u64>,
     /// Until the response must begin; 0 for the gateway's default.
     pub timeout_ms: u64,
@@ -437,6 +439,37 @@ pub(crate) struct PlannedCors {
     pub credentials: bool,
     pub max_age_s: u32,
     pub passes_preflights: bool,
+}
+
+/// Members of `tollgate.compression`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedCompression {
+    /// `br` and `gzip`, the preferred one first.
+    pub encodings: Vec<&'static str>,
+    pub types: Vec<String>,
+    pub bytes_min: u64,
+    /// Empty for all.
+    pub statuses: Vec<u16>,
+    pub gzip_level: u8,
+    pub brotli_level: u8,
+    pub event_streams: bool,
+}
+
+impl PlannedCompression {
+    /// Adds types, and returns those that are none. Event streams are a member of their own here.
+    pub(crate) fn add_types<'t>(&mut self, types: impl IntoIterator<Item = &'t str>) -> Vec<&'t str> {
+        let is_events = |name: &str| name.eq_ignore_ascii_case("text/event-stream");
+        let mut wrong = Vec::new();
+        for name in types {
+            self.event_streams |= is_events(name) || matches!(name, "*" | "text/*");
+            if !CompressionRules::is_type(name) {
+                wrong.push(name);
+            } else if !is_events(name) && !self.types.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+                self.types.push(name.to_owned());
+            }
+        }
+        wrong
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

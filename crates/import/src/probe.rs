@@ -36,6 +36,8 @@ const BROWSER: [(&str, &str); 4] = [
 ];
 /// Those of a client that goes on with a download.
 const PART: [(&str, &str); 2] = [("Range", "bytes=0-9"), ("If-Range", "\"probe\"")];
+/// That of a client that takes a compressed body.
+const COMPRESSED: [(&str, &str); 1] = [("Accept-Encoding", "gzip")];
 const PREFLIGHT: [(&str, &str); 2] = [("Origin", "https://probe.example"), ("Access-Control-Request-Method", "GET")];
 const LARGE_PREFLIGHT: [(&str, &str); 3] = [
     ("Origin", "https://probe.example"),
@@ -44,7 +46,7 @@ const LARGE_PREFLIGHT: [(&str, &str); 3] = [
 ];
 
 /// All requests for a plan: each route's hosts and paths and other hosts, with methods, paths below and next to them, missing, wrong and right
-/// credentials, preflights, what browsers and downloads add.
+/// credentials, preflights, what browsers and downloads add, and compressed bodies where there are some.
 pub(crate) fn probes(plan: &Plan) -> Vec<ProbeRequest> {
     let mut list: Vec<ProbeRequest> = plan.routes.iter().flat_map(|route| of_route(route, &plan.consumers)).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -97,6 +99,9 @@ fn of_route(route: &PlannedRoute, consumers: &[PlannedConsumer]) -> Vec<ProbeReq
                 add("GET", host, with_query("probe&probe=&probe=%2Fx+y"), headers.clone());
                 add("GET", host, with_query(""), with(&headers, &BROWSER));
                 add("GET", host, with_query(""), with(&headers, &PART));
+                if route.compression.is_some() {
+                    add("GET", host, with_query(""), with(&headers, &COMPRESSED));
+                }
                 add("HEAD", host, with_query(""), headers.clone());
                 add("OPTIONS", host, with_query(""), headers.clone());
                 add("OPTIONS", host, with_query(""), with(&headers, &PREFLIGHT));

@@ -25,6 +25,7 @@ use crate::zero_values::DocumentKind;
 mod auth;
 mod authorization_proxy;
 mod cache;
+mod compression;
 mod concurrency;
 mod cors;
 mod endpoint;
@@ -62,6 +63,7 @@ pub use auth::{
 };
 pub use authorization_proxy::AuthorizationProxy;
 pub use cache::{CacheOptions, SharedCache};
+pub use compression::{CompressionEncoding, CompressionRules};
 pub use concurrency::ConcurrencyRules;
 pub use cors::Cors;
 pub use endpoint::{

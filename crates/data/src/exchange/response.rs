@@ -1,5 +1,6 @@
 //! What the chain wants of a request's response.
 
+use crate::compression::WantedCompression;
 use crate::header_change::{HeaderChange, StatusChange};
 use crate::response_chain::ResponseChain;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub struct WantedResponse {
     pub status_changes: Vec<Arc<[StatusChange]>>,
     /// Middlewares that process it.
     pub chain: ResponseChain,
+    /// How it is compressed.
+    pub compression: Option<WantedCompression>,
     /// Complete header lines about limits.
     pub limit_lines: Vec<u8>,
     /// Lines of a stored response that no change of the version replaces.
@@ -29,6 +32,7 @@ impl WantedResponse {
         self.upstream_changes.clear();
         self.status_changes.clear();
         self.chain.clear();
+        self.compression = None;
         self.limit_lines.clear();
         self.last_lines = LineBlock::default();
     }

@@ -1,5 +1,6 @@
 //! State of a connection's current exchange.
 
+use super::coded::CodedBody;
 use super::hedge::Hedge;
 use super::keep::KeptResponse;
 use super::resend::KeptRequest;
@@ -10,7 +11,7 @@ use crate::limits::Limits;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::pool::{PoolSlot, PooledConnection};
-use crate::service::{Capture, Ended, Times, TunnelInspector};
+use crate::service::{Capture, Ended, Outgoing, ResponseVerdict, Times, TunnelInspector};
 use std::rc::Rc;
 use tollgate_clock::MonoTime;
 use tollgate_http::{BodyReader, ClientBody, Request, Version};
@@ -80,6 +81,8 @@ pub(super) struct ResponseProgress {
     pub trailers: Vec<u8>,
     /// The response while it is held for its body.
     pub kept: Option<Box<KeptResponse>>,
+    /// The body while it is coded on its way to the client.
+    pub coded: Option<Box<CodedBody>>,
     /// The handler watches the body.
     pub is_watched: bool,
     /// The body is an event stream.
@@ -147,6 +150,7 @@ impl Default for ResponseProgress {
             held_head: Vec::new(),
             trailers: Vec::new(),
             kept: None,
+            coded: None,
             is_watched: false,
             is_event_stream: false,
             room: None,
@@ -155,6 +159,17 @@ impl Default for ResponseProgress {
             pace: Pace::default(),
             framing: ClientBody::AsIs,
             bytes: 0,
+        }
+    }
+}
+
+impl ResponseProgress {
+    /// Takes the coder for a body that passes or is rewritten. That of a reply is taken with it.
+    #[inline]
+    pub(super) fn take_coder(&mut self, verdict: ResponseVerdict, outgoing: &mut Outgoing) {
+        if outgoing.coder.is_some() && matches!(verdict, ResponseVerdict::Pass | ResponseVerdict::Watch | ResponseVerdict::Rewrite)
+        {
+            self.coded = outgoing.coder.take().map(CodedBody::new);
         }
     }
 }
@@ -229,6 +244,12 @@ impl ExchangeState {
         }
     }
 
+    /// Whether the last byte of the response was read, and coded if it is.
+    #[inline]
+    pub(super) fn is_answered(&self) -> bool {
+        self.response.body.is_some_and(|body| body.is_done()) && self.response.coded.as_ref().is_none_or(|coded| coded.is_ended())
+    }
+
     /// Whether the relay only waits for the response head.
     #[inline]
     pub(super) fn awaits_answer(&self) -> bool {
@@ -262,6 +283,7 @@ impl ExchangeState {
         self.tunnel.slot = None;
         self.tunnel.inspector = None;
         self.response.kept = None;
+        self.response.coded = None;
         if let Some(kept) = self.request.kept.take() {
             kept.end(core, self.request.body.is_done());
         }

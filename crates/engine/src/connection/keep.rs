@@ -89,7 +89,7 @@ impl Connection {
         verdict: ResponseVerdict,
         response: &Response<'_>,
         head: &[u8],
-        outgoing: &Outgoing,
+        outgoing: &mut Outgoing,
         out: &mut Vec<u8>,
     ) -> HeadStep {
         self.exchange.upstream.keep_alive = response.keep_alive;
@@ -107,7 +107,9 @@ impl Connection {
             }
             _ => {
                 self.rewrite_response(response, response.body == Body::None, outgoing, out);
-                out.extend_from_slice(self.rewritten_body(outgoing));
+                if self.exchange.response.coded.is_none() {
+                    out.extend_from_slice(self.rewritten_body(outgoing));
+                }
                 HeadStep::Used(response.head_len)
             }
         }
@@ -235,7 +237,9 @@ impl Connection {
         };
         outgoing.edits.clear();
         let is_read = kept.reader.is_done();
-        match self.handler.on_response_body(&response, shown, outgoing) {
+        let verdict = self.handler.on_response_body(&response, shown, outgoing);
+        self.exchange.response.take_coder(verdict, outgoing);
+        match verdict {
             ResponseVerdict::Keep(bytes_max) if !is_read && matches!(state, KeptExtent::Part) => {
                 kept.content_bytes_max = bytes_max;
                 self.look_at_kept(cx, kept, out, outgoing, lines)
@@ -251,6 +255,9 @@ impl Connection {
             ResponseVerdict::Rewrite => {
                 self.exchange.upstream.keep_alive &= !kept.has_more;
                 self.rewrite_response(&response, is_read, outgoing, out);
+                if self.exchange.response.coded.is_some() {
+                    return self.send_coded(cx, true, out);
+                }
                 let body = self.rewritten_body(outgoing);
                 self.send_to_client(cx, out, body)
             }
@@ -273,7 +280,7 @@ impl Connection {
     }
 
     /// Writes the response head for a body that the handler replaced. `is_read`: the upstream's own body was read completely.
-    fn rewrite_response(&mut self, response: &Response<'_>, is_read: bool, outgoing: &Outgoing, out: &mut Vec<u8>) {
+    fn rewrite_response(&mut self, response: &Response<'_>, is_read: bool, outgoing: &mut Outgoing, out: &mut Vec<u8>) {
         let exchange = &mut self.exchange;
         exchange.upstream.keep_alive &= is_read;
         exchange.response.is_started = true;
@@ -284,13 +291,19 @@ impl Connection {
             && !self.core.draining.get();
         let connection = exchange.connection_line(!exchange.request.keep_alive);
         let status = if outgoing.status == 0 { response.status } else { outgoing.status };
-        let body_bytes = if matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
+        let room = outgoing.body.len();
+        let is_coded = exchange.response.coded.is_some();
+        if let Some(coded) = &mut exchange.response.coded {
+            outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
+            coded.take_content(&mut outgoing.body);
+        }
+        let body_bytes = if is_coded || matches!(status, 204 | 304) { None } else { Some(outgoing.body.len()) };
         let edits = &outgoing.edits;
         self.core.with_date_line_of(response, edits, |date| {
             write_rewritten(response, status, edits, date, connection, body_bytes, out);
         });
         // The body stays in memory until the client has taken it.
-        exchange.response.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(outgoing.body.len());
+        exchange.response.room.get_or_insert_with(|| Room::none(&self.core.kept_bodies)).set(room);
     }
 
     /// The bytes of the replacement body to send: none if the response cannot have a body.

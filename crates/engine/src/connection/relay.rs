@@ -213,6 +213,11 @@ impl Connection {
             let goes_on = self.end_kept_work(cx, buffers)?;
             return Ok(if goes_on { RelayStep::Something } else { RelayStep::Nothing });
         }
+        if self.exchange.response.coded.is_some()
+            && let Some(step) = self.poll_coded(cx, buffers)?
+        {
+            return Ok(step);
+        }
         if self.exchange.response.body.is_some_and(|body| body.is_done()) {
             self.finish();
             return Ok(RelayStep::Something);
@@ -221,10 +226,14 @@ impl Connection {
             let is_over = self.exchange.response.kept.is_none();
             return Ok(if is_over { RelayStep::Something } else { RelayStep::Nothing });
         }
+        let coded_max = self.coded_read_max();
         let Some(upstream) = &mut self.exchange.upstream.connection else { return Ok(RelayStep::Nothing) };
         // Bytes that the client's side does not accept would have to be buffered here.
-        let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len());
+        let read_max = self.client.wanted().clamp(READ_BYTES_MIN, buffers.scratch.len()).min(coded_max);
         let read = match upstream.stream.poll_read(cx, buffers.scratch.get_mut(..read_max).unwrap_or_default()) {
+            Poll::Pending if self.exchange.response.coded.is_some() && self.flush_coded(cx, false, &mut buffers.out)? => {
+                return Ok(RelayStep::Something);
+            }
             Poll::Pending => return Ok(RelayStep::Nothing),
             Poll::Ready(Ok(read)) if read > 0 => read,
             Poll::Ready(end) => return self.upstream_ended(cx, end.map(|_| ()), buffers).map(|()| RelayStep::Something),
@@ -252,7 +261,7 @@ impl Connection {
 
     /// Ends the exchange if its response is complete and sent.
     pub(super) fn finish_if_done(&mut self) {
-        let is_read = self.exchange.response.kept.is_none() && self.exchange.response.body.is_some_and(|body| body.is_done());
+        let is_read = self.exchange.response.kept.is_none() && self.exchange.is_answered();
         if self.to_client.is_empty() && is_read {
             self.finish();
         }
@@ -383,6 +392,7 @@ impl Connection {
         let exchange = &mut self.exchange;
         exchange.times.answered_at = exchange.clock();
         let verdict = self.handler.on_response(&response, outgoing);
+        exchange.response.take_coder(verdict, outgoing);
         if verdict != ResponseVerdict::Pass && response.status != 101 {
             if verdict != ResponseVerdict::Watch {
                 let head = bytes.get(..response.head_len).unwrap_or_default();
@@ -402,6 +412,7 @@ impl Connection {
         let exchange = &mut self.exchange;
         exchange.response.is_started = true;
         exchange.response.framing = match response.body {
+            _ if exchange.response.coded.is_some() => ClientBody::Chunked,
             Body::Chunked if exchange.request.is_http10 => ClientBody::Unchunked,
             Body::UntilClose if !exchange.request.is_http10 && !exchange.request.is_head => ClientBody::Chunked,
             _ if exchange.upstream.is_asked_for_head && !exchange.request.is_head => ClientBody::Empty,
@@ -435,6 +446,9 @@ impl Connection {
     pub(super) fn relay_body(&mut self, cx: &mut Context<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if self.exchange.response.is_watched {
             self.show_body(bytes)?;
+        }
+        if self.exchange.response.coded.is_some() {
+            return self.relay_coded(cx, bytes, out);
         }
         let malformed = |malformed| Fault::new(FaultKind::UpstreamMalformed(malformed));
         let Some(reader) = &mut self.exchange.response.body else { return Ok(()) };
@@ -524,6 +538,9 @@ impl Connection {
         self.exchange.response.body = Some(BodyReader::Done);
         if self.exchange.response.is_watched {
             self.handler.on_response_bytes(&[], true);
+        }
+        if self.exchange.response.coded.is_some() {
+            return Ok(());
         }
         let last: &[u8] = if self.exchange.response.framing == ClientBody::Chunked { LAST_CHUNK } else { b"" };
         self.send_to_client(cx, last, &[])

@@ -1,6 +1,7 @@
 //! Replies whose body comes from a source. Pieces of shared bytes are written without copying them, each when the client has taken the one
 //! before. A small body is written together with its head. A body of unknown length is copied into chunks.
 
+use super::coded::{CodedChunks, SMALL_BYTES};
 use super::{Connection, Stage, detached_exchange};
 use crate::core::Buffers;
 use crate::service::{BodyCut, BodySource, Outgoing, SourcedBody};
@@ -24,6 +25,8 @@ pub(super) struct SourcedReply {
     /// Whether the connection ends with the reply.
     close: bool,
     is_event_stream: bool,
+    /// Whether the source codes a slice with each poll.
+    is_coded: bool,
 }
 
 impl SourcedReply {
@@ -51,7 +54,13 @@ impl Connection {
         out: &mut Vec<u8>,
     ) {
         let mut close = close || self.core.draining.get();
-        if sourced.len.is_none() && !self.exchange.request.is_head {
+        let mut is_small = true;
+        let is_coded = outgoing.coder.is_some();
+        if let Some(coder) = outgoing.coder.take() {
+            is_small = sourced.len.is_some_and(|len| len <= coder.slice_bytes().min(SMALL_BYTES) as u64);
+            outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
+            sourced.source = Box::new(CodedChunks::new(sourced.source, coder, self.core.clone()));
+        } else if sourced.len.is_none() && !self.exchange.request.is_head {
             match self.exchange.request.is_http10 {
                 true => close = true,
                 false => {
@@ -70,10 +79,11 @@ impl Connection {
             write_reply_head(outgoing.status, &outgoing.edits, date, connection, out);
         });
         let is_event_stream = sourced.is_event_stream;
-        let mut reply = SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close, is_event_stream };
+        let mut reply =
+            SourcedReply { source: sourced.source, piece: Bytes::new(), is_client_late: false, close, is_event_stream, is_coded };
         let head_bytes = out.len();
         let mut is_whole = self.exchange.request.is_head;
-        while !is_whole {
+        while !is_whole && (is_small || self.core.coding_turns.take()) {
             match reply.source.poll_next(cx) {
                 Poll::Ready(Ok(Some(piece))) if out.len() - head_bytes + piece.len() <= COPY_BYTES_MAX => {
                     out.extend_from_slice(&piece)
@@ -165,6 +175,9 @@ impl Connection {
             return Poll::Ready(Ok(false));
         }
         reply.is_client_late = false;
+        if reply.is_coded {
+            ready!(self.turn.poll_slice(cx, &self.core.coding_turns));
+        }
         let polled = reply.source.poll_next(cx);
         if let Poll::Ready(Ok(Some(piece))) = polled {
             reply.piece = piece;

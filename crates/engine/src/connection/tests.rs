@@ -2,6 +2,7 @@
 //! pairs inside the process, and time passes only where a script says so.
 
 mod bodies;
+mod coded;
 mod heads;
 mod keep_alive;
 mod play;

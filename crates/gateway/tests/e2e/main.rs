@@ -39,6 +39,7 @@ mod client_certificates;
 mod clock_jumps;
 mod commands;
 mod common_files;
+mod compression;
 mod configuration;
 mod configuration_sync;
 mod connections;

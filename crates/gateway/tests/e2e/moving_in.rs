@@ -140,7 +140,7 @@ pub(crate) fn differs_only_in(file: &'static str, aspects: &[&str]) {
 
 #[test]
 fn a_shop_behind_nginx_is_answered_alike() {
-    differs_only_in("shop.nginx.conf", &["upstream path"]);
+    differs_only_in("shop.nginx.conf", &["header vary", "upstream path"]);
 }
 
 #[test]
@@ -188,7 +188,13 @@ fn a_site_behind_caddy_is_answered_alike() {
 fn names_behind_caddy_are_answered_alike() {
     differs_only_in(
         "names.Caddyfile",
-        &["status", "upstream header accept-encoding", "upstream header x-forwarded-host", "upstream header x-forwarded-proto"],
+        &[
+            "header vary",
+            "status",
+            "upstream header accept-encoding",
+            "upstream header x-forwarded-host",
+            "upstream header x-forwarded-proto",
+        ],
     );
 }
 

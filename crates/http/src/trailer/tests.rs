@@ -1,4 +1,4 @@
-use super::{FORBIDDEN, FORBIDDEN_FAMILIES, LONGEST, copy_lines, may_be_trailer};
+use super::{FORBIDDEN, FORBIDDEN_FAMILIES, LONGEST, append_trailers, may_be_trailer};
 
 #[test]
 fn the_list_can_be_searched() {
@@ -55,6 +55,6 @@ fn what_frames_routes_or_authenticates_is_no_trailer() {
 fn lines_that_do_not_pass_are_left_out_whole() {
     let lines = b"X-One: 1\r\nHost: h\r\nX-Two:2\r\nX-Three: 3\r\n";
     let mut out = Vec::new();
-    copy_lines(lines, |name| name != "X-Two", &mut out);
+    append_trailers(lines, |name| name != "X-Two", &mut out);
     assert_eq!(out, b"X-One: 1\r\nX-Three: 3\r\n");
 }

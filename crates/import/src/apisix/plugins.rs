@@ -232,7 +232,7 @@ fn act(plugin: &Member, route: &mut PlannedRoute, reader: &mut ApisixReader<'_>)
             return None;
         }
         "gzip" | "brotli" => {
-            reader.report.not_carried(&place, title, "the gateway does not compress responses");
+            super::compression::compress(plugin, route, reader);
             return None;
         }
         "api-breaker" => {

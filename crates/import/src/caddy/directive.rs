@@ -1,16 +1,15 @@
 //! What holds for all routes of a site: headers, paths, users, sizes.
 
 use super::address::target;
-use super::lines::CaddyLine;
+use super::lines::{CaddyLine, bytes};
 use crate::plan::{AuthWay, ConsumerCredential, HeaderEdits, PathChange, Plan, PlannedConsumer, PlannedRoute};
 use crate::report::{ImportReport, Place};
 
 /// Directives without a counterpart that protect nothing.
-const HARMLESS: [&str; 20] = [
+const HARMLESS: [&str; 19] = [
     "log",
     "tls",
     "bind",
-    "encode",
     "file_server",
     "root",
     "php_fastcgi",
@@ -38,6 +37,8 @@ pub(super) fn apply(line: &CaddyLine, route: &mut PlannedRoute, plan: &mut Plan,
         "header" | "request_header" | "uri" | "rewrite" if has_matcher && line.words.len() > 2 => {
             report.not_carried(place, name, "it changes all requests of a route, or none");
         }
+        "encode" if has_matcher => report.not_carried(place, name, "it compresses all responses of a route, or none"),
+        "encode" => super::encode::read(line, route, report),
         "header" => headers(line, &mut route.response_headers, report),
         "request_header" => headers(line, &mut route.request_headers, report),
         "uri" if line.word(1) == "strip_prefix" && line.words.len() == 3 => {
@@ -194,21 +195,4 @@ fn asks(line: &CaddyLine, route: &mut PlannedRoute, report: &mut ImportReport) {
     let url = format!("{}{path}", target.url);
     route.auth.ways.push(AuthWay::Asks { url, request_headers: Vec::new(), response_headers: copied });
     report.carried(&line.place, "forward_auth");
-}
-
-/// `10MB`, `10MiB`, `512`.
-fn bytes(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = text.get(digits.len()..).unwrap_or_default().to_ascii_lowercase();
-    let factor = match unit.as_str() {
-        "" | "b" => 1,
-        "kb" => 1_000,
-        "kib" => 1 << 10,
-        "mb" => 1_000_000,
-        "mib" => 1 << 20,
-        "gb" => 1_000_000_000,
-        "gib" => 1 << 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
 }

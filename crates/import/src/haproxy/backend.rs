@@ -1,6 +1,7 @@
 //! `backend`: its servers, and what it changes.
 
 use super::answer::{DENY, RETURN, answer_of, words_left};
+use super::compression::CompressionLines;
 use super::lines::is_name;
 use super::{Line, Section, keywords, own};
 use crate::authority::{is_authority, is_port};
@@ -13,6 +14,7 @@ use crate::report::ImportReport;
 pub(super) struct Backend {
     upstream: PlannedUpstream,
     changes: PlannedRoute,
+    pub compression: CompressionLines,
     /// It answers itself.
     answers: bool,
 }
@@ -99,6 +101,7 @@ pub(super) fn read(section: &Section, report: &mut ImportReport) -> Backend {
                 }
             }
             _ if is_listen => {}
+            ("compression", _) => backend.compression.take(line, report),
             _ => own(line, report),
         }
     }

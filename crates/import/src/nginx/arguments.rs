@@ -39,6 +39,9 @@ const DIRECTIVES: &[(&str, usize, usize, First)] = &[
     ("limit_conn_zone", 2, 2, First::Any), ("proxy_cache", 1, 1, First::Any), ("proxy_cache_valid", 1, MANY, First::Any),
     ("proxy_next_upstream", 1, MANY, First::Any), ("proxy_next_upstream_tries", 1, 1, First::Number), ("proxy_ssl_verify", 1, 1, First::Flag),
     ("set_real_ip_from", 1, 1, First::Any), ("real_ip_header", 1, 1, First::Any), ("real_ip_recursive", 1, 1, First::Flag),
+    ("gzip", 1, 1, First::Flag), ("gzip_types", 1, MANY, First::Any), ("gzip_min_length", 1, 1, First::Size), ("gzip_comp_level", 1, 1, First::Number),
+    ("gzip_vary", 1, 1, First::Flag), ("gzip_http_version", 1, 1, First::Words(&["1.0", "1.1"])), ("gzip_proxied", 1, MANY, First::Any),
+    ("gzip_buffers", 2, 2, First::Number), ("gzip_disable", 1, MANY, First::Any),
     ("set", 2, 2, First::Variable), ("ssl_verify_client", 1, 1, First::Words(&["on", "off", "optional", "optional_no_ca"])),
 ];
 

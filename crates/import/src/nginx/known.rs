@@ -21,8 +21,6 @@ const TLS: &str = "the gateway speaks TLS 1.2 and 1.3 with authenticated encrypt
 const BUFFERS: &str = "the gateway streams bodies and sizes its own buffers";
 const POOL: &str = "connections to upstreams are kept and reused by themselves";
 const FILES: &str = "files that nginx itself serves";
-const COMPRESSION: &str =
-    "the gateway compresses nothing; upstreams get the Accept-Encoding of clients, and what they compress passes";
 const PROGRAMS: &str = "programs are not carried over";
 const OTHERS: &str = "application servers that do not speak HTTP";
 const RULES: &str =
@@ -91,10 +89,7 @@ const KNOWN: &[(&str, Known)] = &[
     ("open_file_cache", Known::OtherWork(FILES)), ("open_file_cache_valid", Known::OtherWork(FILES)), ("open_file_cache_min_uses", Known::OtherWork(FILES)),
     ("open_file_cache_errors", Known::OtherWork(FILES)), ("disable_symlinks", Known::OtherWork(FILES)), ("gzip_static", Known::OtherWork(FILES)), ("random_index", Known::OtherWork(FILES)),
     ("error_page", Known::Own("errors keep their status, with a text of the gateway; `error_overrides` and templates replace it")), ("recursive_error_pages", Known::Without("no page is served for an error")),
-    ("gzip", Known::Without(COMPRESSION)), ("gzip_types", Known::Without(COMPRESSION)), ("gzip_vary", Known::Without(COMPRESSION)), ("gzip_proxied", Known::Without(COMPRESSION)),
-    ("gzip_comp_level", Known::Without(COMPRESSION)), ("gzip_min_length", Known::Without(COMPRESSION)), ("gzip_buffers", Known::Without(COMPRESSION)), ("gzip_http_version", Known::Without(COMPRESSION)),
-    ("gzip_disable", Known::Without(COMPRESSION)), ("gunzip", Known::Without(COMPRESSION)), ("brotli", Known::Without(COMPRESSION)), ("brotli_types", Known::Without(COMPRESSION)),
-    ("brotli_comp_level", Known::Without(COMPRESSION)), ("brotli_static", Known::OtherWork(FILES)),
+    ("gunzip", Known::Without("what upstreams compress passes as it is")), ("brotli_static", Known::OtherWork(FILES)),
     ("fastcgi_pass", Known::OtherWork(OTHERS)), ("uwsgi_pass", Known::OtherWork(OTHERS)), ("scgi_pass", Known::OtherWork(OTHERS)), ("memcached_pass", Known::OtherWork(OTHERS)), ("grpc_set_header", Known::Without("headers of calls pass unchanged")),
     ("sub_filter", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_once", Known::Without("bodies change by templates and filters of JSON")), ("sub_filter_types", Known::Without("bodies change by templates and filters of JSON")),
     ("limit_rate", Known::Without("responses have no maximum rate")), ("limit_rate_after", Known::Without("responses have no maximum rate")),

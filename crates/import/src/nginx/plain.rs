@@ -11,7 +11,7 @@ pub(super) fn is_plain(directive: &Directive, report: &mut ImportReport) -> bool
         ("proxy_http_version", ["1.1"]) => "upstreams are spoken to in HTTP/1.1",
         ("http2", ["on"]) => "HTTP/2 is spoken at TLS listeners",
         ("access_log", ["off"]) => "no request is logged unless `access_logs` is enabled",
-        ("gzip" | "brotli" | "gunzip", ["off"]) => "the gateway compresses nothing",
+        ("gunzip", ["off"]) => "bodies of upstreams are not decompressed",
         ("ssl_protocols", versions) if speaks_both(versions) => "TLS 1.2 and 1.3 are spoken",
         ("ssl_session_tickets", ["on"]) => "sessions are resumed by tickets",
         ("ssl_session_cache", [first, ..]) if !["off", "none"].contains(first) => "sessions are resumed by tickets",

@@ -1,5 +1,6 @@
 //! Directives that hold for a level and those below it, as nginx inherits them.
 
+use super::compression::CompressionScope;
 use super::directive::Directive;
 use super::value::{bytes, milliseconds};
 use super::{Shared, report_known, users};
@@ -10,6 +11,9 @@ use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use tollgate_model::api::UpstreamRules;
+
+/// How long an upstream may be silent within a response, or take nothing of a request: here as in nginx by default.
+const STALL_MS: u64 = 60_000;
 
 /// What holds at a level.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,7 @@ pub(super) struct Scope {
     pub timeout_ms: u64,
     pub cache: Option<PlannedCache>,
     pub cache_time_s: Option<u64>,
+    pub compression: CompressionScope,
     pub retries: Option<PlannedRetries>,
     pub rate: Option<PlannedRate>,
     pub address_rates: Vec<PlannedAddressRate>,
@@ -181,7 +186,13 @@ impl Scope {
             },
             "proxy_read_timeout" | "grpc_read_timeout" => {
                 self.timeout_ms = milliseconds(first).unwrap_or_default();
-                report.approximated(place, name, "until the response begins, in whole seconds");
+                match self.timeout_ms == STALL_MS {
+                    true => report.carried(place, name),
+                    false => report.approximated(place, name, "until the response begins, in whole seconds"),
+                }
+            }
+            "proxy_send_timeout" | "grpc_send_timeout" if milliseconds(first) == Some(STALL_MS) => {
+                report.built_in(place, name, "an upstream may take nothing of a request for so long");
             }
             "limit_req" => self.limit_requests(directive, shared, report),
             "limit_req_status" => match first.parse::<u16>().ok().filter(|status| (400..=599).contains(status)) {
@@ -256,6 +267,7 @@ impl Scope {
             }
             "ssl_verify_client" if first != "off" => self.close(place, name, "certificates of clients are not asked for", report),
             "ssl_verify_client" => report.carried(place, name),
+            _ if self.compression.take(directive, shared.compresses, report) => {}
             _ => {
                 let protects = report_known(directive, report);
                 self.closed.extend(protects);

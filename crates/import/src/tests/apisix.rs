@@ -1,5 +1,5 @@
-use super::{api, assert_valid, imported, rule, version};
-use serde_json::json;
+use super::{api, assert_valid, imported, outcomes, rule, version};
+use serde_json::{Value, json};
 
 #[test]
 fn routes_refer_to_upstreams_services_and_plugin_configurations() {
@@ -92,4 +92,35 @@ fn what_protects_closes_the_route() {
         let moved = imported("apisix.yaml", &text);
         assert_eq!(version(&api(&moved, "1"))["extended_paths"]["black_list"], json!([{"path": "/.*"}]), "{plugin}");
     }
+}
+
+#[test]
+fn plugins_that_compress_become_compression() {
+    let of = |plugins: &str| {
+        let text =
+            format!("routes:\n- uri: /a\n  plugins: {{{plugins}}}\n  upstream: {{nodes: {{'10.0.0.1:1': 1}}, type: roundrobin}}\n");
+        let moved = imported("apisix.yaml", &text);
+        assert_valid(&moved);
+        let first = moved.files.iter().find(|file| file.path.starts_with("apis/")).expect("a definition");
+        let api: Value = serde_json::from_str(&first.text).unwrap();
+        (api["tollgate"]["compression"].clone(), moved)
+    };
+    let usual = json!({"encodings": ["gzip"], "types": ["text/html"], "bytes_min": 20, "gzip_level": 1});
+    assert_eq!(of("gzip: {}").0, usual);
+    let (own, moved) = of(
+        "gzip: {types: [text/css, application/json], min_length: 100, comp_level: 6, vary: true, http_version: 1.1, buffers: {number: 32, size: 4096}}",
+    );
+    assert_eq!(own, json!({"encodings": ["gzip"], "types": ["text/css", "application/json"], "bytes_min": 100, "gzip_level": 6}));
+    for (field, outcome) in
+        [("types", "carried"), ("min_length", "carried"), ("comp_level", "carried"), ("vary", "built in"), ("buffers", "built in")]
+    {
+        assert_eq!(outcomes(&moved, &format!("plugins.gzip.{field}")), [outcome], "{field}");
+    }
+    assert_eq!(outcomes(&moved, "plugins.gzip"), ["carried"]);
+    let (both, moved) = of("gzip: {types: '*'}, brotli: {comp_level: 9}");
+    assert_eq!(
+        both,
+        json!({"encodings": ["br", "gzip"], "types": ["*", "text/html"], "bytes_min": 20, "gzip_level": 1, "brotli_level": 4, "event_streams": true})
+    );
+    assert_eq!(outcomes(&moved, "plugins.brotli.comp_level"), ["approximated"]);
 }

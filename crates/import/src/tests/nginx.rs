@@ -86,7 +86,12 @@ fn locations_become_routes_with_what_holds_for_them() {
     assert_eq!(api(&moved, "shop.example.com /")["tollgate"]["request_limits"], Value::Null, "no limit where there was none");
     assert_eq!(outcomes(&moved, "limit_req"), ["carried"]);
     assert_eq!(outcomes(&moved, "client_max_body_size"), ["carried"]);
-    assert_eq!(outcomes(&moved, "gzip"), ["not"]);
+    assert_eq!(outcomes(&moved, "gzip"), ["carried"]);
+    assert_eq!(
+        api(&moved, "shop.example.com /")["tollgate"]["compression"],
+        json!({"encodings": ["gzip"], "types": ["text/html"], "bytes_min": 20, "statuses": [200, 403, 404], "gzip_level": 1})
+    );
+    assert_eq!(shop["tollgate"]["compression"], Value::Null, "only where it is on");
     assert_eq!(outcomes(&moved, "server"), ["carried", "carried", "not", "carried", "carried"]);
 }
 
@@ -376,9 +381,79 @@ fn settings_without_an_effect_for_anybody_are_told_apart_from_those_that_are_los
     for name in ["server_tokens", "ssl_protocols", "proxy_http_version"] {
         assert_eq!(of(name), ["built in", "approximated"], "{name}");
     }
-    assert_eq!((of("gzip"), of("include"), of("fastcgi_pass")), (vec!["not"], vec!["other work"], vec!["other work"]));
+    assert_eq!((of("gzip"), of("include"), of("fastcgi_pass")), (vec!["carried"], vec!["other work"], vec!["other work"]));
     let counts = moved.report.counts();
-    assert_eq!((counts.other_work, counts.not_carried), (2, 1));
+    assert_eq!((counts.other_work, counts.not_carried), (2, 0));
     let text = moved.report.to_text();
     assert!(text.contains("of those that a gateway can have"), "{text}");
+}
+
+/// The compression of the route `/a` of a server with these directives, and what becomes of them.
+fn compression(http: &str, location: &str) -> (Value, super::Imported) {
+    let text = format!("http {{ {http} server {{ listen 80; location /a {{ {location} proxy_pass http://b; }} }} }}");
+    let moved = imported("nginx.conf", &text);
+    (api(&moved, "server /a")["tollgate"]["compression"].clone(), moved)
+}
+
+#[test]
+fn compression_is_inherited_setting_by_setting() {
+    let http = "gzip on; gzip_types text/css application/json text/event-stream; gzip_min_length 1k; gzip_comp_level 5; gzip_vary on; \
+                gzip_proxied any; gzip_http_version 1.1; gzip_buffers 16 8k; gzip_disable msie6; gzip_static on;";
+    let (here, moved) = compression(http, "");
+    let all = json!({"encodings": ["gzip"], "types": ["text/html", "text/css", "application/json"], "event_streams": true,
+        "bytes_min": 1024, "statuses": [200, 403, 404], "gzip_level": 5});
+    assert_eq!(here, all);
+    for (name, outcome) in [
+        ("gzip", "carried"),
+        ("gzip_types", "carried"),
+        ("gzip_min_length", "carried"),
+        ("gzip_comp_level", "carried"),
+        ("gzip_vary", "built in"),
+        ("gzip_proxied", "built in"),
+        ("gzip_http_version", "built in"),
+        ("gzip_buffers", "built in"),
+        ("gzip_disable", "approximated"),
+        ("gzip_static", "other work"),
+    ] {
+        assert_eq!(outcomes(&moved, name), [outcome], "{name}");
+    }
+    assert_eq!(compression(http, "gzip off;").0, Value::Null);
+    let (here, moved) = compression(http, "gzip_comp_level 9; gzip_types *; gzip_proxied expired no-cache; gzip_vary off;");
+    assert_eq!((&here["gzip_level"], &here["types"]), (&json!(6), &json!(["text/html", "*"])));
+    assert_eq!(here["bytes_min"], 1024);
+    for name in ["gzip_comp_level", "gzip_proxied", "gzip_vary"] {
+        assert_eq!(outcomes(&moved, name)[1], "approximated", "{name}");
+    }
+}
+
+#[test]
+fn brotli_comes_before_gzip() {
+    let (here, _) = compression("gzip on; brotli on; brotli_types text/css; brotli_min_length 256;", "");
+    let all = json!({"encodings": ["br", "gzip"], "types": ["text/html", "text/css"], "bytes_min": 20, "statuses": [200, 403, 404],
+        "gzip_level": 1, "brotli_level": 4});
+    assert_eq!(here, all);
+}
+
+#[test]
+fn settings_of_a_compression_that_is_nowhere_on_mean_nothing() {
+    let (here, moved) = compression("gzip off; gzip_types text/css;", "");
+    assert_eq!(here, Value::Null);
+    assert_eq!((outcomes(&moved, "gzip"), outcomes(&moved, "gzip_types")), (vec!["built in"], vec!["built in"]));
+}
+
+#[test]
+fn a_minute_of_silence_is_the_gateways_own() {
+    let of = |text: &str| {
+        imported("nginx.conf", &format!("http {{ server {{ listen 80; location / {{ {text} proxy_pass http://b; }} }} }}"))
+    };
+    let minute = of("proxy_read_timeout 60s; proxy_send_timeout 1m;");
+    assert_eq!(
+        (outcomes(&minute, "proxy_read_timeout"), outcomes(&minute, "proxy_send_timeout")),
+        (vec!["carried"], vec!["built in"])
+    );
+    let other = of("proxy_read_timeout 90s; proxy_send_timeout 5s;");
+    assert_eq!(
+        (outcomes(&other, "proxy_read_timeout"), outcomes(&other, "proxy_send_timeout")),
+        (vec!["approximated"], vec!["approximated"])
+    );
 }

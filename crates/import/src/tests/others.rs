@@ -1,5 +1,5 @@
-use super::{api, assert_valid, imported, rule, version};
-use serde_json::json;
+use super::{api, assert_valid, imported, outcomes, rule, version};
+use serde_json::{Value, json};
 
 #[test]
 fn frontends_of_haproxy_choose_backends_by_conditions() {
@@ -147,4 +147,72 @@ fn locations_stay_as_they_are_written() {
     let found = |name: &str| rule(&api(&moved, name))["redirect"].clone();
     assert_eq!(found("http-request redirect"), json!({"location": "/new", "status": 301}));
     assert_eq!(found("redirect redirect"), json!({"location": "https://b.test{uri}", "status": 302}));
+}
+
+/// What the first definition compresses, and what becomes of the items with this name.
+fn compression(file: &str, text: &str, name: &str) -> (Value, Vec<&'static str>) {
+    let moved = imported(file, text);
+    assert_valid(&moved);
+    let first = moved.files.iter().find(|file| file.path.starts_with("apis/")).expect("a definition");
+    let api: Value = serde_json::from_str(&first.text).unwrap();
+    (api["tollgate"]["compression"].clone(), outcomes(&moved, name))
+}
+
+#[test]
+fn caddys_encode_is_compression() {
+    let site = |encode: &str| format!(":80 {{\n{encode}\nreverse_proxy a:1\n}}\n");
+    let (gzip, outcome) = compression("Caddyfile", &site("encode gzip"), "encode");
+    assert_eq!((&gzip["encodings"], &gzip["bytes_min"], &gzip["gzip_level"]), (&json!(["gzip"]), &json!(512), &json!(5)));
+    assert_eq!((outcome, &gzip["event_streams"]), (vec!["carried"], &json!(true)));
+    let (both, outcome) = compression("Caddyfile", &site("encode zstd gzip"), "encode");
+    assert_eq!((both, outcome), (gzip.clone(), vec!["approximated"]));
+    let (usual, outcome) = compression("Caddyfile", &site("encode"), "encode");
+    assert_eq!((usual, outcome), (gzip, vec!["approximated"]));
+    let block = "encode {\ngzip 6\nminimum_length 1kib\nmatch {\nheader Content-Type text/html*\nheader Content-Type application/json\nstatus 200\n}\n}";
+    let (own, outcome) = compression("Caddyfile", &site(block), "encode");
+    let all = json!({"encodings": ["gzip"], "types": ["text/html*", "application/json"], "bytes_min": 1024, "statuses": [200], "gzip_level": 6});
+    assert_eq!((own, outcome), (all, vec!["carried"]));
+    let (_, outcome) = compression("Caddyfile", &site("encode {\ngzip 9\n}"), "encode.gzip");
+    assert_eq!(outcome, ["approximated"]);
+    assert_eq!(compression("Caddyfile", &site("encode /a* gzip"), "encode"), (Value::Null, vec!["not"]));
+}
+
+#[test]
+fn traefiks_compress_is_compression() {
+    let file = |options: &str| {
+        format!(
+            "http:\n  routers:\n    r:\n      rule: PathPrefix(`/`)\n      service: s\n      middlewares: [c]\n  services:\n    s: {{loadBalancer: {{servers: [{{url: 'http://a:1'}}]}}}}\n  middlewares:\n    c: {{compress: {options}}}\n"
+        )
+    };
+    let of = |options: &str| compression("a.yaml", &file(options), "http.middlewares.compress");
+    let usual = json!({"encodings": ["gzip", "br"], "types": ["*"], "bytes_min": 1024, "event_streams": true});
+    assert_eq!(of("{}"), (usual, vec!["carried"]));
+    let own = json!({"encodings": ["br"], "types": ["text/html"], "bytes_min": 9});
+    assert_eq!(of("{encodings: [br], includedContentTypes: [text/html], minResponseBodyBytes: 9}"), (own, vec!["carried"]));
+    let (some, outcome) = of("{encodings: [zstd, gzip], excludedContentTypes: [image/png]}");
+    assert_eq!((some, outcome), (json!({"encodings": ["gzip"], "bytes_min": 1024}), vec!["approximated"]));
+    let (without_events, outcome) = of("{excludedContentTypes: [text/event-stream]}");
+    assert_eq!(
+        (&without_events["types"], &without_events["event_streams"], outcome),
+        (&json!(["*"]), &Value::Null, vec!["carried"])
+    );
+}
+
+#[test]
+fn haproxys_compression_holds_for_a_frontend_a_backend_or_all() {
+    let of = |defaults: &str, front: &str, back: &str, name: &str| {
+        let text = format!(
+            "defaults\n  mode http\n{defaults}frontend f\n  bind :80\n{front}  default_backend b\nbackend b\n{back}  server s 10.0.0.1:1\n"
+        );
+        compression("haproxy.cfg", &text, name)
+    };
+    let algo = "  compression algo gzip\n  compression type text/html text/plain\n";
+    let all = json!({"encodings": ["gzip"], "types": ["text/html", "text/plain"], "bytes_min": 1, "statuses": [200, 201, 202, 203], "gzip_level": 1});
+    assert_eq!(of(algo, "", "", "compression algo"), (all.clone(), vec!["carried"]));
+    assert_eq!(of("", algo, "", "compression type"), (all.clone(), vec!["carried"]));
+    assert_eq!(of("", "", algo, "compression algo"), (all, vec!["carried"]));
+    let (any, outcome) = of("", "  compression algo deflate gzip\n  compression minsize-res 100\n", "", "compression algo");
+    assert_eq!((&any["types"], &any["bytes_min"], outcome), (&json!(["*"]), &json!(100), vec!["approximated"]));
+    assert_eq!(of("", "  compression algo raw-deflate\n", "", "compression algo"), (Value::Null, vec!["not"]));
+    assert_eq!(of("", "", "", "compression algo"), (Value::Null, vec![]));
 }

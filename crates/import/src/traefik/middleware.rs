@@ -4,9 +4,11 @@ use super::{TraefikReader, bare};
 use crate::node::{Member, Node};
 use crate::pattern;
 use crate::plan::{
-    AuthWay, ConsumerCredential, PathChange, Plan, PlannedAction, PlannedConsumer, PlannedCors, PlannedRate, PlannedRedirect,
-    PlannedRetries, PlannedRoute,
+    AuthWay, ConsumerCredential, PathChange, Plan, PlannedAction, PlannedCompression, PlannedConsumer, PlannedCors, PlannedRate,
+    PlannedRedirect, PlannedRetries, PlannedRoute,
 };
+
+use crate::report::Place;
 
 /// Deepest nesting of chains.
 const DEPTH_MAX: usize = 8;
@@ -177,7 +179,7 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
             });
             reader.report.carried(&place, title);
         }
-        "compress" => reader.report.not_carried(&place, title, "the gateway does not compress responses"),
+        "compress" => compress(node, title, &place, route, reader),
         "contenttype" => reader.report.approximated(&place, title, "upstreams say the types of what they send"),
         "circuitbreaker" => reader.report.not_carried(&place, title, "set `circuit_breakers`"),
         "errors" => reader.report.not_carried(&place, title, "`error_overrides` replaces errors"),
@@ -186,6 +188,46 @@ fn one(kind: &Member, title: &str, route: &mut PlannedRoute, plan: &mut Plan, re
         }
         _ => reader.closes(route, title, "has no counterpart, and protects or may protect", kind.line),
     }
+}
+
+fn compress(node: &Node, title: &str, place: &Place, route: &mut PlannedRoute, reader: &mut TraefikReader<'_>) {
+    let mut planned = PlannedCompression {
+        bytes_min: node.get("minResponseBodyBytes").whole().unwrap_or(1024).max(1),
+        ..PlannedCompression::default()
+    };
+    let encodings = node.get("encodings").texts();
+    let is_own = |name: &str| [("gzip", "gzip"), ("br", "br")].into_iter().find(|(known, _)| *known == name).map(|(_, own)| own);
+    planned.encodings = encodings.iter().filter_map(|name| is_own(name)).collect();
+    if planned.encodings.is_empty() {
+        planned.encodings = vec!["gzip", "br"];
+    }
+    let mut types = node.get("includedContentTypes").texts();
+    let excluded = node.get("excludedContentTypes").texts();
+    let has_others = !excluded.is_empty() && excluded.iter().any(|name| name != "text/event-stream");
+    if types.is_empty() && !has_others {
+        // Traefik compresses whatever is not left out.
+        types.push("*".to_owned());
+    }
+    let wrong = planned.add_types(types.iter().map(String::as_str)).join(", ");
+    planned.event_streams &= excluded.is_empty();
+    let mut why = Vec::new();
+    if has_others {
+        why.push("types that compress well, and not all but some".to_owned());
+    }
+    if encodings.iter().any(|name| is_own(name).is_none()) {
+        why.push("encodings are gzip and brotli".to_owned());
+    }
+    if !wrong.is_empty() {
+        why.push(format!("{wrong}: no type of a response"));
+    }
+    if !node.get("defaultEncoding").is_empty() {
+        why.push("clients that accept nothing get bodies as they are".to_owned());
+    }
+    match why.is_empty() {
+        true => reader.report.carried(place, title),
+        false => reader.report.approximated(place, title, why.join("; ")),
+    }
+    route.compression = Some(planned);
 }
 
 #[allow(clippy::too_many_arguments, reason = "the parts of a redirect")]

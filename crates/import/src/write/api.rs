@@ -5,8 +5,8 @@ use super::settings::Sockets;
 use super::{ORG, merge, put, shape, tidy};
 use crate::pattern::escaped;
 use crate::plan::{
-    AuthWay, HeaderEdits, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedMatch, PlannedPath,
-    PlannedRate, PlannedRedirect, PlannedRoute, PlannedStatusHeader, PlannedUpstream, PlannedValue,
+    AuthWay, HeaderEdits, IssuedTokens, PathChange, PlannedAction, PlannedAddressRate, PlannedBalance, PlannedCompression,
+    PlannedMatch, PlannedPath, PlannedRate, PlannedRedirect, PlannedRoute, PlannedStatusHeader, PlannedUpstream, PlannedValue,
 };
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -125,6 +125,7 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         },
         "tollgate": {
             "cache": shared_cache(route),
+            "compression": route.compression.as_ref().map(compression),
             "request_limits": route.address_rates.iter().map(address_limit).collect::<Vec<_>>(),
             "route": {
                 "precedence": format!("{:06}", route.precedence),
@@ -145,6 +146,18 @@ pub(super) fn definition(route: &PlannedRoute, id: &str, sockets: &Sockets) -> V
         put(&mut definition, "tollgate.cache", json!({ "by_headers": route.cache.as_ref().map(|cache| cache.by_headers.clone()) }));
     }
     definition
+}
+
+fn compression(planned: &PlannedCompression) -> Value {
+    json!({
+        "encodings": planned.encodings,
+        "types": planned.types,
+        "bytes_min": Some(planned.bytes_min).filter(|bytes| *bytes > 0),
+        "statuses": planned.statuses,
+        "gzip_level": Some(planned.gzip_level).filter(|level| *level > 0),
+        "brotli_level": Some(planned.brotli_level).filter(|level| *level > 0),
+        "event_streams": Some(planned.event_streams).filter(|streams| *streams),
+    })
 }
 
 /// A longer window than a day would not be accepted.

@@ -142,6 +142,24 @@ fn deprecation() {
 }
 
 #[test]
+fn compression() {
+    let with = |rules: Value| with("/tollgate", json!({"compression": rules}));
+    let all = json!({"encodings": ["gzip", "br"], "types": ["text/*", "*+json", "*", "application/json"], "bytes_min": 1,
+        "statuses": [200, 404], "gzip_level": 6, "brotli_level": 4, "event_streams": true});
+    check(with(all), &[]);
+    check(with(json!({})), &[]);
+    let levels = ["gzip_level: error: must be from 1 to 6", "brotli_level: error: must be from 1 to 4"];
+    let levels = levels.map(|level| format!("$.tollgate.compression.{level}: more would hold up the requests of others"));
+    check(with(json!({"gzip_level": 7, "brotli_level": 5})), &[&levels[0], &levels[1]]);
+    check(with(json!({"statuses": [200, 101]})), &["$.tollgate.compression.statuses[1]: error: must be a status from 200 to 599"]);
+    check(with(json!({"encodings": ["gzip", "gzip"]})), &["$.tollgate.compression.encodings[1]: error: is there twice"]);
+    for pattern in ["json", "", "/", "text/", "text/html; charset=utf-8", "text/html, text/plain", "a/b/c"] {
+        let message = "must be a media type such as application/json, text/* or *+json";
+        check(with(json!({"types": [pattern]})), &[&format!("$.tollgate.compression.types[0]: error: {message}")]);
+    }
+}
+
+#[test]
 fn authentication() {
     check(with("/auth", json!({"disable_header": true})), &["$.auth: error: header, query parameter and cookie are all disabled"]);
     check(with("/auth_configs", json!({"authToken": {"disable_header": true, "use_cookie": true}})), &[]);

@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 use super::request_limit;
 use super::{
-    ApiDefinition, AuthMethod, AuthorizationProxy, ConcurrencyRules, GraphqlRules, JwtClaims, KeyRing, LlmGateway, McpFederation,
-    OAuthRules, RequestLimit, RouteDefinition, SharedCache, UpstreamRules, VersionData, WafRules,
+    ApiDefinition, AuthMethod, AuthorizationProxy, CompressionRules, ConcurrencyRules, GraphqlRules, JwtClaims, KeyRing,
+    LlmGateway, McpFederation, OAuthRules, RequestLimit, RouteDefinition, SharedCache, UpstreamRules, VersionData, WafRules,
 };
 use crate::calendar;
 use crate::config::OnStoreFailure;
@@ -26,6 +26,8 @@ pub struct ApiExtensions {
     pub authorization_proxy: Option<AuthorizationProxy>,
     /// Responses are cached by RFC 9111.
     pub cache: Option<SharedCache>,
+    /// Responses are compressed for clients that accept it.
+    pub compression: Option<CompressionRules>,
     /// How many requests of a client may be in progress at once.
     pub concurrency: Option<ConcurrencyRules>,
     /// Responses tell clients that the API, or a version, is deprecated.
@@ -114,6 +116,9 @@ impl ApiExtensions {
         }
         if let Some(ring) = &self.key_ring {
             ring.check(findings);
+        }
+        if let Some(compression) = &self.compression {
+            compression.check(findings);
         }
         if let Some(concurrency) = &self.concurrency {
             concurrency.check(findings);

@@ -116,7 +116,7 @@ impl Aspects {
     ) {
         let names: BTreeSet<&str> = old.keys().chain(new.keys()).map(http::HeaderName::as_str).collect();
         for name in names {
-            let is_of_page = is_own_page && matches!(name, "content-type" | "cache-control");
+            let is_of_page = is_own_page && matches!(name, "content-type" | "cache-control" | "content-encoding" | "vary");
             if always.contains(&name) || self.ignored.contains(name) || name == REQUEST_HEADER || is_of_page {
                 continue;
             }

@@ -32,6 +32,7 @@ fn answers_differ_in_what_a_client_sees() {
         (answer(200, &[("date", "1"), ("x-told", "1")], ""), answer(200, &[("date", "2")], ""), &[]),
         // The page of the old gateway itself.
         (answer(403, &page, "<h1>"), answer(403, &json, "{}"), &[]),
+        (answer(403, &[page[0], ("content-encoding", "gzip")], "<h1>"), answer(403, &json, "{}"), &[]),
         (answer(404, &[("content-type", "text/plain")], "404 page not found\n"), answer(404, &json, "{}"), &[]),
         (answer(403, &json, "{\"a\":1}"), answer(403, &json, "{}"), &["body"]),
         (answer(200, &page, "<h1>"), answer(200, &json, "{}"), &["header content-type", "body"]),

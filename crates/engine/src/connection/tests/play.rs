@@ -8,8 +8,8 @@ use crate::limits::Limits;
 use crate::peers::CoreBalancer;
 use crate::resolver::Resolver;
 use crate::service::{
-    BodyCut, BodySink, BodySource, ClientInfo, DetachedExchange, Ended, Forward, Handler, HoldUntil, KeepForResend, KeptBody,
-    NotKept, Outgoing, Resend, ResponseVerdict, Retarget, Service, SourcedBody, TryEnd, Verdict,
+    BodyCoder, BodyCut, BodySink, BodySource, ClientInfo, CoderStep, DetachedExchange, Ended, Forward, Handler, HoldUntil,
+    KeepForResend, KeptBody, NotKept, Outgoing, Resend, ResponseVerdict, Retarget, Service, SourcedBody, TryEnd, Verdict,
 };
 use crate::stats::CoreStats;
 use crate::stream::Stream;
@@ -174,6 +174,35 @@ impl BodySink for ScriptedSink {
 impl Drop for ScriptedSink {
     fn drop(&mut self) {
         self.bytes.borrow_mut().end(Err(BodyCut));
+    }
+}
+
+/// Writes everything in capitals, at the end or when it must: so many bytes at a time, each slice with a bar behind it.
+struct ScriptedCoder {
+    held: Vec<u8>,
+    slice_bytes: usize,
+}
+
+impl ScriptedCoder {
+    /// Of slices of this size; with 0, of four bytes.
+    fn boxed(slice_bytes: u64) -> Box<dyn BodyCoder> {
+        let slice_bytes = if slice_bytes == 0 { 4 } else { slice_bytes as usize };
+        Box::new(ScriptedCoder { held: Vec::new(), slice_bytes })
+    }
+}
+
+impl BodyCoder for ScriptedCoder {
+    fn slice_bytes(&self) -> usize {
+        self.slice_bytes
+    }
+
+    fn code(&mut self, bytes: &[u8], step: CoderStep, out: &mut Vec<u8>) -> Result<(), BodyCut> {
+        self.held.extend(bytes.to_ascii_uppercase());
+        self.held.extend(bytes.iter().take(1).map(|_| b'|'));
+        if step != CoderStep::More {
+            out.append(&mut self.held);
+        }
+        if bytes == b"!" { Err(BodyCut) } else { Ok(()) }
     }
 }
 
@@ -393,7 +422,8 @@ impl Scripted {
 }
 
 /// Does what the path says: `/reply`, `/wait/MS`, `/work`, `/read/BYTES`, `/keep/BYTES`, `/most/BYTES`, `/quick/MS`, `/upgrade`, `/sourced/BYTES`,
-/// `/behind/BYTES` (with an exchange of its own), `/detach/BYTES`, `/again`. Requests for anything else are sent on.
+/// `/behind/BYTES` (with an exchange of its own), `/detach/BYTES`, `/again`, `/coded/SLICE`, `/coded-keep/BYTES`, `/coded-reply`, `/coded-source`. Requests
+/// for anything else are sent on.
 struct ScriptedHandler {
     tries: u32,
     all: Scripted,
@@ -439,6 +469,15 @@ impl Handler for ScriptedHandler {
         let (order, number) = self.orders();
         match order {
             "reply" => return reply(outgoing, 200, "own"),
+            "coded-reply" => {
+                outgoing.coder = Some(ScriptedCoder::boxed(0));
+                return reply(outgoing, 200, "own reply");
+            }
+            "coded-source" => {
+                reply_from_source(&self.all, 0, outgoing);
+                outgoing.coder = Some(ScriptedCoder::boxed(0));
+                return Verdict::Reply;
+            }
             "sourced" | "behind" | "events" => {
                 reply_from_source(&self.all, number, outgoing);
                 if let Some(sourced) = outgoing.sourced.as_mut() {
@@ -508,7 +547,12 @@ impl Handler for ScriptedHandler {
 
     fn on_response(&mut self, response: &Response<'_>, outgoing: &mut Outgoing) -> ResponseVerdict {
         match self.orders() {
-            ("keep", bytes) => ResponseVerdict::Keep(bytes as usize),
+            ("coded", slice_bytes) => {
+                outgoing.edits.remove(&response.headers, "Content-Length");
+                outgoing.coder = Some(ScriptedCoder::boxed(slice_bytes));
+                ResponseVerdict::Pass
+            }
+            ("keep" | "coded-keep", bytes) => ResponseVerdict::Keep(bytes as usize),
             ("detach", bytes) => {
                 reply_from_source(&self.all, bytes, outgoing);
                 outgoing.sink = Some(Box::new(ScriptedSink { bytes: self.all.stage.source.clone(), needs_source: bytes == 0 }));
@@ -525,6 +569,13 @@ impl Handler for ScriptedHandler {
             return ResponseVerdict::Reply;
         };
         outgoing.status = 0;
+        if self.orders().0 == "coded-keep" {
+            outgoing.coder = Some(ScriptedCoder::boxed(0));
+            // A body with a mark is rewritten, all others pass.
+            if !body.contains(&b'#') {
+                return ResponseVerdict::Pass;
+            }
+        }
         outgoing.body = body.to_ascii_uppercase();
         ResponseVerdict::Rewrite
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tollgate_engine::{
-    Address, DetachedExchange, Ended, Fault, FaultKind, Handler, HoldUntil, KeptBody, NotKept, Outgoing, ResponseVerdict, Target,
-    Verdict,
+    Address, BodyCoder, CoderStep, DetachedExchange, Ended, Fault, FaultKind, Handler, HoldUntil, KeptBody, NotKept, Outgoing,
+    ResponseVerdict, Target, Verdict,
 };
 use tollgate_http::{
     Body, BodyReader, ClientBody, HeaderEdits, HeaderStorage, KnownHeader, LAST_CHUNK, ReplyBody, Request, RequestHead, Response,
@@ -159,14 +159,20 @@ impl Exchange<'_> {
                     }
                     match outgoing.status {
                         status if status != 0 && verdict == ResponseVerdict::Watch => {
-                            self.pass(request, is_head, &response.with_status(status), &outgoing, &answer.body);
+                            self.pass(request, is_head, &response.with_status(status), &mut outgoing, &answer.body);
                         }
-                        _ => self.pass(request, is_head, &response, &outgoing, &answer.body),
+                        _ => self.pass(request, is_head, &response, &mut outgoing, &answer.body),
                     }
                     break;
                 }
                 ResponseVerdict::Rewrite => {
                     let status = if outgoing.status == 0 { response.status } else { outgoing.status };
+                    if let Some(coder) = outgoing.coder.take() {
+                        outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
+                        write_rewritten(&response, status, &outgoing.edits, b"", b"", None, &mut self.out);
+                        framed(&coded(coder, &outgoing.body), true, &mut self.out);
+                        break;
+                    }
                     let bytes = (!matches!(status, 204 | 304)).then_some(outgoing.body.len());
                     write_rewritten(&response, status, &outgoing.edits, b"", b"", bytes, &mut self.out);
                     if request.method != "HEAD" && bytes.is_some() {
@@ -195,9 +201,13 @@ impl Exchange<'_> {
         request: &Request<'_>,
         is_upstream_to_head: bool,
         response: &Response<'_>,
-        outgoing: &Outgoing,
+        outgoing: &mut Outgoing,
         body: &[u8],
     ) {
+        if let Some(coder) = outgoing.coder.take() {
+            write_response(response, &outgoing.edits, b"", b"", ClientBody::Chunked, &mut self.out);
+            return framed(&coded(coder, body), true, &mut self.out);
+        }
         let is_to_head = request.method == "HEAD";
         let (framing, is_chunked) = match response.body {
             Body::UntilClose if !is_to_head => (ClientBody::Chunked, true),
@@ -214,7 +224,14 @@ impl Exchange<'_> {
         let is_to_head = request.method == "HEAD";
         let connection: &[u8] = if outgoing.close { b"Connection: close\r\n" } else { b"" };
         let sourced = outgoing.sourced.take();
+        let coder = outgoing.coder.take();
         let Some(mut sourced) = sourced else {
+            if let Some(coder) = coder {
+                outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
+                write_reply_head(outgoing.status, &outgoing.edits, b"", connection, &mut self.out);
+                framed(&coded(coder, &outgoing.body), true, &mut self.out);
+                return self.handler.on_end(Ended::default());
+            }
             let shown = match is_to_head {
                 false => ReplyBody::Whole,
                 true if outgoing.lacks_length => ReplyBody::Nothing,
@@ -223,7 +240,7 @@ impl Exchange<'_> {
             write_reply(outgoing.status, &outgoing.edits, &outgoing.body, b"", connection, shown, &mut self.out);
             return self.handler.on_end(Ended::default());
         };
-        let is_chunked = sourced.len.is_none() && !is_to_head;
+        let is_chunked = (sourced.len.is_none() || coder.is_some()) && !is_to_head;
         if is_chunked {
             outgoing.edits.add_lines(b"Transfer-Encoding: chunked\r\n");
         }
@@ -239,6 +256,7 @@ impl Exchange<'_> {
                     }
                 }
             });
+            let body = coder.map_or_else(|| body.clone(), |coder| coded(coder, &body));
             match is_whole {
                 true => framed(&body, is_chunked, &mut self.out),
                 // The connection ends inside the body.
@@ -276,6 +294,14 @@ enum Responded {
     Sent,
     /// The request is to be sent again, without its conditions.
     AskAgain,
+}
+
+/// A body as a coder makes it, of slices like the engine's.
+fn coded(mut coder: Box<dyn BodyCoder>, body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    body.chunks(coder.slice_bytes()).for_each(|slice| coder.code(slice, CoderStep::More, &mut out).expect("it goes on"));
+    coder.code(&[], CoderStep::End, &mut out).expect("it ends");
+    out
 }
 
 /// A body with its framing.

@@ -181,6 +181,7 @@ impl Answer {
     /// Fills a route.
     pub(super) fn apply(&self, scope: &Scope, around: Surroundings, route: &mut PlannedRoute, report: &mut ImportReport) {
         route.closed = scope.closed.clone();
+        route.compression = scope.compression.planned();
         match &self.found {
             Found::Nothing if scope.denies_all() => route.action = status(403),
             Found::Nothing => route.action = status(404),

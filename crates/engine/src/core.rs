@@ -3,6 +3,7 @@
 use crate::addresses::AddressLimit;
 use crate::buffer_account::BufferAccount;
 use crate::coding_turns::CodingTurns;
+use crate::counter::Counter;
 use crate::deadlines::{Deadlines, NEVER, SWEEP_MS};
 use crate::handshake_limit::Handshakes;
 use crate::kept_bodies::KeptBodies;
@@ -13,7 +14,7 @@ use crate::pool::Pool;
 use crate::resolver::Resolver;
 use crate::service::{Outgoing, Service};
 use crate::shared_upstreams::SharedUpstreams;
-use crate::stats::{CoreStats, Counter};
+use crate::stats::CoreStats;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;

@@ -567,7 +567,10 @@ fn while_all_descriptors_are_in_use_new_clients_are_refused() {
     let late = gateway.connect();
     eventually("a client that comes now is refused", || late.is_closed());
     drop(busy);
-    eventually("there is room again", || gateway.connect().try_send(get("/hello")).is_ok());
+    eventually("there is room again", || {
+        let mut client = gateway.connect();
+        client.try_send(get("/hello")).is_ok() && client.try_response("GET").is_ok_and(|response| response.status == 200)
+    });
     let text = gateway.control("GET", "/tyk/metrics", "").text();
     let refused = text.lines().find_map(|line| line.strip_prefix("tollgate_refused_connections_total{cause=\"files\"} "));
     assert!(refused.is_some_and(|count| count.parse::<f64>().is_ok_and(|count| count >= 1.0)), "{text}");

@@ -125,7 +125,14 @@ impl Body for RelayBody {
                 // What came before the first token.
                 match relay.masked() {
                     next if !next.is_empty() => next,
-                    _ if relay.is_over => return Poll::Ready(relay.rest()),
+                    _ if relay.is_over => {
+                        let rest = relay.rest();
+                        if !matches!(rest, Some(Ok(_))) {
+                            // What it has taken is told before the client learns that it is over.
+                            this.relay = None;
+                        }
+                        return Poll::Ready(rest);
+                    }
                     _ => {
                         let said = ready!(this.poll_said(cx));
                         this.next(said).unwrap_or_default()

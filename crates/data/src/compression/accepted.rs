@@ -7,8 +7,8 @@ use tollgate_model::api::CompressionEncoding;
 const MEMBERS_MAX: usize = 32;
 
 /// The encoding that a client gets: the one that it likes best, and of several the first of ours. `None` if it prefers none at all.
-pub(super) fn accepted<'a>(
-    lines: &mut dyn Iterator<Item = &'a [u8]>,
+pub(super) fn accepted(
+    lines: &mut dyn Iterator<Item = &[u8]>,
     ours: &[(CompressionEncoding, u8)],
 ) -> Option<(CompressionEncoding, u8)> {
     let members: Vec<(&[u8], u16)> =

@@ -28,6 +28,8 @@ const BACKLOG: i32 = 4096;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How long clients wait for file descriptors before they are refused, so that they go to another gateway.
 const REFUSE_AFTER: Duration = Duration::from_secs(1);
+/// Most connections that are refused before the core serves those it has: together they take less than a millisecond.
+const REFUSED_AT_ONCE_MAX: usize = 64;
 /// Number of accepted connections after which the core serves those it has: each one costs as much time as some requests.
 const ACCEPTS_PER_TURN: usize = 8;
 /// Minimum interval between log lines about failed accepts.
@@ -132,7 +134,7 @@ impl Shortage {
         if self.since.get_or_insert_with(Instant::now).elapsed() < REFUSE_AFTER {
             return;
         }
-        for _ in 0..BACKLOG {
+        for _ in 0..REFUSED_AT_ONCE_MAX {
             drop(self.spare.take());
             let waiting = listener.poll_accept(&mut Context::from_waker(Waker::noop()));
             let is_refused = match waiting {

@@ -11,12 +11,13 @@ use std::sync::Arc;
 use tollgate_engine::BodyCoder;
 use tollgate_http::{HeaderEdits, HeaderStorage, Headers, Request, Response, Version};
 use tollgate_model::api::{CompressionEncoding, CompressionRules};
+use tollgate_pattern::Glob;
 
 /// What an API compresses, and how.
 pub(crate) struct ResponseCompression {
     /// The encodings in their order, with their levels.
     encodings: Vec<(CompressionEncoding, u8)>,
-    types: Vec<String>,
+    types: Vec<Glob>,
     bytes_min: u64,
     /// Statuses that are compressed; empty for all.
     statuses: Vec<u16>,
@@ -49,7 +50,7 @@ impl ResponseCompression {
     pub(crate) fn new(rules: &CompressionRules) -> Self {
         ResponseCompression {
             encodings: rules.encodings().iter().map(|encoding| (*encoding, rules.level(*encoding))).collect(),
-            types: rules.types().iter().map(|pattern| pattern.to_ascii_lowercase()).collect(),
+            types: rules.types().iter().map(|pattern| Glob::new(&pattern.to_ascii_lowercase())).collect(),
             bytes_min: rules.bytes_min(),
             statuses: rules.statuses.clone(),
             event_streams: rules.event_streams,
@@ -75,21 +76,9 @@ impl ResponseCompression {
             b"text/event-stream" => self.event_streams,
             // Its messages say themselves how they are compressed.
             _ if name.starts_with(b"application/grpc") => false,
-            name => self.types.iter().any(|pattern| fits(pattern.as_bytes(), name)),
+            name => self.types.iter().any(|pattern| pattern.is_match(&String::from_utf8_lossy(name))),
         }
     }
-}
-
-/// Whether a name fits a pattern in which `*` stands for any characters.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    let mut parts = pattern.split(|byte| *byte == b'*');
-    let Some(mut rest) = parts.next().and_then(|start| name.strip_prefix(start)) else { return false };
-    let Some(end) = parts.next_back() else { return rest.is_empty() };
-    for part in parts.filter(|part| !part.is_empty()) {
-        let Some(at) = rest.windows(part.len()).position(|window| window == part) else { return false };
-        rest = rest.get(at + part.len()..).unwrap_or_default();
-    }
-    rest.ends_with(end)
 }
 
 impl WantedCompression {

@@ -408,13 +408,13 @@ impl SourcedBody {
     /// A body that is all there.
     pub(crate) fn whole(body: Vec<u8>) -> Self {
         let len = Some(body.len() as u64);
-        SourcedBody { source: Box::new(WholeBody(Some(body.into()))), len, is_event_stream: false, detached: None }
+        SourcedBody { source: Box::new(OnePiece(Some(body.into()))), len, is_event_stream: false, detached: None }
     }
 }
 
-struct WholeBody(Option<Bytes>);
+struct OnePiece(Option<Bytes>);
 
-impl BodySource for WholeBody {
+impl BodySource for OnePiece {
     fn poll_next(&mut self, _: &mut Context<'_>) -> Poll<Result<Option<Bytes>, BodyCut>> {
         Poll::Ready(Ok(self.0.take().filter(|body| !body.is_empty())))
     }

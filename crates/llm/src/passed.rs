@@ -126,7 +126,7 @@ impl UsageFilter {
         out.extend_from_slice(bytes);
     }
 
-    /// Whether all of `bytes` pass as they are, so that they need not be pushed. `has_usage` as there.
+    /// Whether all of `bytes` pass as they are, so that they need not be pushed. `has_usage` as for [`UsageFilter::push`].
     pub fn passes(&self, bytes: &[u8], has_usage: bool) -> bool {
         self.events.as_ref().is_none_or(|events| !has_usage && events.may_skip(bytes))
     }

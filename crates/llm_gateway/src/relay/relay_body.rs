@@ -25,7 +25,7 @@ struct RelayBody {
 }
 
 /// What a provider's stream said, or why it says nothing more.
-enum Said {
+enum ProviderWord {
     Piece(Bytes),
     End,
     Broken(&'static str),
@@ -38,38 +38,34 @@ impl Relay {
         body.boxed_unsync()
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: ProviderWord) {
         match said {
-            Said::Piece(bytes) => self.read(bytes),
-            Said::End => self.end(),
-            Said::Broken(why) => self.broken(why),
+            ProviderWord::Piece(bytes) => self.read(bytes),
+            ProviderWord::End => self.end(),
+            ProviderWord::Broken(why) => self.broken(why),
         }
     }
 
     /// What is left when nothing more comes.
     fn rest(&mut self) -> Option<io::Result<Frame<Bytes>>> {
         let rest = self.mask.end();
-        match (rest.is_empty(), std::mem::take(&mut self.is_cut)) {
-            (false, is_cut) => {
-                self.is_cut = is_cut;
-                Some(Ok(Frame::data(rest)))
-            }
-            (true, true) => Some(Err(io::Error::other("the provider's stream broke off"))),
-            (true, false) => None,
+        match rest.is_empty() {
+            false => Some(Ok(Frame::data(rest))),
+            true => self.is_cut.then(|| Err(io::Error::other("the provider's stream broke off"))),
         }
     }
 }
 
 impl RelayBody {
     /// What the provider says next.
-    fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<Said> {
-        let Some(relay) = &mut self.relay else { return Poll::Ready(Said::End) };
+    fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<ProviderWord> {
+        let Some(relay) = &mut self.relay else { return Poll::Ready(ProviderWord::End) };
         if let Poll::Ready(frame) = Pin::new(&mut relay.body).poll_frame(cx) {
             self.waits_since = None;
             return Poll::Ready(match frame {
-                Some(Ok(frame)) => Said::Piece(frame.into_data().unwrap_or_default()),
-                Some(Err(_)) => Said::Broken("the provider's stream broke off"),
-                None => Said::End,
+                Some(Ok(frame)) => ProviderWord::Piece(frame.into_data().unwrap_or_default()),
+                Some(Err(_)) => ProviderWord::Broken("the provider's stream broke off"),
+                None => ProviderWord::End,
             });
         }
         let due = *self.waits_since.get_or_insert_with(Instant::now) + relay.silence_max;
@@ -78,15 +74,15 @@ impl RelayBody {
         loop {
             ready!(silence.as_mut().poll(cx));
             if due <= Instant::now() {
-                return Poll::Ready(Said::Broken("the provider's stream said nothing for too long"));
+                return Poll::Ready(ProviderWord::Broken("the provider's stream said nothing for too long"));
             }
             silence.as_mut().reset(due);
         }
     }
 
     /// What the client gets of what was said; `None` while another thread makes it.
-    fn next(&mut self, said: Said) -> Option<Bytes> {
-        let new_bytes = if let Said::Piece(bytes) = &said { bytes.len() } else { 0 };
+    fn next(&mut self, said: ProviderWord) -> Option<Bytes> {
+        let new_bytes = if let ProviderWord::Piece(bytes) = &said { bytes.len() } else { 0 };
         let relay = self.relay.as_mut()?;
         if new_bytes + relay.held_bytes() <= BRIEF_BYTES_MAX {
             relay.hear(said);
